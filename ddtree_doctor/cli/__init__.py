@@ -1,0 +1,1 @@
+"""The command line: `doctor` and `ddtree-doctor`."""

@@ -1,0 +1,61 @@
+"""Run rules over a case. Pure: the same case gives the same outcomes on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ddtree_doctor.knowledge import NotApplicable, NotKnown
+from ddtree_doctor.rule import TIERS, Case, Check, Finding
+
+__all__ = ["BLOCKING", "Outcome", "exit_status", "judge", "verdict"]
+
+BLOCKING = {("error", "certain"), ("error", "likely")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one rule ended: `status` is `passed`, `failed`, `unknown` or `skipped`; `reason` for the last two."""
+
+    check: type[Check]
+    status: str
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+
+
+def judge(case: Case, checks: Iterable[type[Check]], tier: str) -> tuple[Outcome, ...]:
+    """Every rule's outcome; rules of a deeper tier than `tier` are skipped with that reason."""
+    reached = TIERS.index(tier)
+    return tuple(
+        _outcome(check, case)
+        if TIERS.index(check.tier) <= reached
+        else Outcome(check=check, status="skipped", reason=f"needs tier {check.tier}; this run stops at {tier}")
+        for check in checks
+    )
+
+
+def _outcome(check: type[Check], case: Case) -> Outcome:
+    findings: list[Finding] = []
+    try:
+        findings.extend(check().judge(case))
+    except NotApplicable as skipped:
+        return Outcome(check=check, status="skipped", reason=str(skipped))
+    except NotKnown as missing:
+        status = "failed" if findings else "unknown"
+        return Outcome(check=check, status=status, findings=tuple(findings), reason=str(missing))
+    return Outcome(check=check, status="failed" if findings else "passed", findings=tuple(findings))
+
+
+def verdict(outcomes: Iterable[Outcome]) -> str:
+    """`blocked` if a finding blocks, else `unknown` if a required rule could not be judged, else `ready`."""
+    outcomes = tuple(outcomes)
+    if any((finding.severity, finding.confidence) in BLOCKING for o in outcomes for finding in o.findings):
+        return "blocked"
+    if any(outcome.status == "unknown" and outcome.check.required for outcome in outcomes):
+        return "unknown"
+    return "ready"
+
+
+def exit_status(verdict: str) -> int:
+    """0 for `ready`, 1 for `blocked` and `unknown`."""
+    return 0 if verdict == "ready" else 1

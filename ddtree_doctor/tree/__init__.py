@@ -1,0 +1,1 @@
+"""Draft trees: the reference DDTree builder, its mask and its verify walk."""

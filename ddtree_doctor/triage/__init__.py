@@ -1,0 +1,1 @@
+"""Triage: from a crash log to cause, evidence and fix."""
