@@ -1,0 +1,122 @@
+"""How an engine sizes its graphs: the layouts by name, and the traits that vary inside a layout.
+
+A layout is told by what is in the source, never by a version number: the attribute that the decode graph runner keeps
+its width in, and the hook through which an algorithm may answer another width for target verify.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["LAYOUTS", "TRAITS", "Layout", "Trait", "layout_named", "recognise"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """One way to size graphs.
+
+    `attribute` is what the decode graph runner assigns its tokens per request to (`self.<attribute> = …`). `hooks` are
+    the methods of the algorithm, any of which answers that number for target verify; empty where the runner itself
+    takes the number of draft tokens for every algorithm. `releases` says where it was seen, for people.
+    """
+
+    name: str
+    attribute: str
+    hooks: tuple[str, ...]
+    releases: str
+
+    @property
+    def verify_by_algorithm(self) -> bool:
+        """Whether an algorithm can have a verify width other than the number of draft tokens."""
+        return bool(self.hooks)
+
+
+LAYOUTS = (
+    Layout(
+        name="captured-req-width",
+        attribute="captured_req_width",
+        hooks=("get_num_tokens_per_req_for_target_verify",),
+        releases="0.5.16 and later",
+    ),
+    Layout(
+        name="width-hook",
+        attribute="num_tokens_per_bs",
+        hooks=("get_num_tokens_per_bs_for_target_verify",),
+        releases="0.5.13.post1 to 0.5.15",
+    ),
+    Layout(
+        name="num-tokens-per-bs",
+        attribute="num_tokens_per_bs",
+        hooks=(),
+        releases="0.5.10 to 0.5.12.post1",
+    ),
+)
+"""Most demanding first: the first whose attribute and one of whose hooks are in the source is the engine's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trait:
+    """One key of `Engine.traits`: what it says and the values it may have. An absent key means: not recognised."""
+
+    name: str
+    values: tuple[object, ...]
+    about: str
+
+
+TRAITS = (
+    Trait(
+        name="draft_extend",
+        values=("steps+1", "draft_tokens"),
+        about="width that EAGLEDraftExtendCudaGraphRunner assigns to the layout's attribute",
+    ),
+    Trait(
+        name="multi_layer_draft_extend",
+        values=("steps+1+step", "draft_tokens", "draft_tokens+front_tokens"),
+        about="width that MultiLayerEagleDraftExtendCudaGraphRunner assigns to the layout's attribute",
+    ),
+    Trait(
+        name="frozen_list_by_width",
+        values=(True, False),
+        about="whether FrozenKVMTPCudaGraphRunner hands its width to get_batch_sizes_to_capture",
+    ),
+    Trait(
+        name="gather_a2a",
+        values=(),
+        about="tuple of the all-to-all backends that require_mlp_tp_gather asks for by name (`is_flashinfer()` is "
+        "'flashinfer'), in order; ('none',) in the oldest form",
+    ),
+    Trait(
+        name="attn_tp_gather_opt_out",
+        values=(True, False),
+        about="whether require_attn_tp_gather obeys disable_attn_tp_gather",
+    ),
+    Trait(
+        name="admission_by_name",
+        values=(True, False),
+        about="whether graph admission under MLP gather lists algorithms by name (is_eagle(), …) to turn tokens "
+        "into batch size",
+    ),
+    Trait(
+        name="width_gate",
+        values=(True, False),
+        about="whether can_run_graph refuses a forward whose num_tokens_per_req differs from the captured width",
+    ),
+)
+
+
+def layout_named(name: str) -> Layout | None:
+    """The layout of that name, None if there is none."""
+    return next((layout for layout in LAYOUTS if layout.name == name), None)
+
+
+def recognise(attributes: Iterable[str], methods: Iterable[str]) -> Layout | None:
+    """The layout of an engine, from names found in its source.
+
+    `attributes` are what the decode graph runner assigns on `self`, `methods` those of the algorithm enum.
+    """
+    assigned, defined = set(attributes), set(methods)
+    for layout in LAYOUTS:
+        if layout.attribute in assigned and (not layout.hooks or defined & set(layout.hooks)):
+            return layout
+    return None
