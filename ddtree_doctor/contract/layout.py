@@ -76,11 +76,6 @@ TRAITS = (
         about="width that MultiLayerEagleDraftExtendCudaGraphRunner assigns to the layout's attribute",
     ),
     Trait(
-        name="frozen_list_by_width",
-        values=(True, False),
-        about="whether FrozenKVMTPCudaGraphRunner hands its width to get_batch_sizes_to_capture",
-    ),
-    Trait(
         name="gather_a2a",
         values=(),
         about="tuple of the all-to-all backends that require_mlp_tp_gather asks for by name (`is_flashinfer()` is "
