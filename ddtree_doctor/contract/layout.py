@@ -87,6 +87,16 @@ TRAITS = (
         about="whether require_attn_tp_gather obeys disable_attn_tp_gather",
     ),
     Trait(
+        name="small_gpu_max_bs",
+        values=((24, 80), (48, 160)),
+        about="(max_bs at TP < 4, at TP ≥ 4) that the engine assigns by default between 20 and 35 GiB of GPU memory",
+    ),
+    Trait(
+        name="max_bs_capped_by_running",
+        values=(True, False),
+        about="whether a default decode max_bs above a given max_running_requests is cut down to it",
+    ),
+    Trait(
         name="admission_by_name",
         values=(True, False),
         about="whether graph admission under MLP gather lists algorithms by name (is_eagle(), …) to turn tokens "
