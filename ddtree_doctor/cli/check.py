@@ -1,0 +1,88 @@
+"""`doctor check`: the verdict on a launch."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ddtree_doctor.cli.output import add_formats, deliver, require_one_stdout, write
+from ddtree_doctor.cli.subject import add_subject, read_subject
+
+if TYPE_CHECKING:
+    from ddtree_doctor.examination import Plan
+    from ddtree_doctor.report.document import Examined
+
+__all__ = ["register"]
+
+TIERS = ("static", "shape")
+DEADLINE_S = 120.0
+
+
+def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "check", help="verdict on one launch", usage="doctor check [options] (LAUNCH | -- COMMAND …)"
+    )
+    add_subject(parser)
+    parser.add_argument(
+        "--tier", choices=TIERS, help="how deep to look (default: the deepest that this machine can run)"
+    )
+    parser.add_argument("--select", metavar="CODES", default="", help="only these rules: DD108,DD2")
+    parser.add_argument("--ignore", metavar="CODES", default="", help="not these rules")
+    parser.add_argument("--timeout", type=float, default=DEADLINE_S, metavar="S", help="seconds that a probe may take")
+    parser.add_argument("--facts", metavar="FILE", help="judge a saved bundle again instead of reading this machine")
+    parser.add_argument("--facts-out", metavar="FILE", help="save facts and ledgers, to judge again elsewhere")
+    parser.add_argument("--verbose", "-v", action="store_true", help="also list every check with its reason")
+    add_formats(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge and report; the exit status is the report's `exit_code`."""
+    require_one_stdout(options)
+    if not options.timeout > 0:
+        from ddtree_doctor.errors import UsageError
+
+        raise UsageError(f"--timeout: {options.timeout} is no time to wait; give seconds above 0")
+    plan, examined = _again(options) if options.facts else _fresh(options)
+    return _report(options, plan, examined)
+
+
+def _fresh(options: argparse.Namespace) -> tuple[Plan, tuple[Examined, ...]]:
+    facts = read_subject(options)
+    from ddtree_doctor.examination import Plan, deepest, examine
+
+    plan = Plan(
+        tier=options.tier or deepest(facts[0].engine),
+        plugin=options.plugin,
+        deadline=options.timeout,
+        **_codes(options),
+    )
+    return plan, examine(facts, plan)
+
+
+def _again(options: argparse.Namespace) -> tuple[Plan, tuple[Examined, ...]]:
+    """Judge the cases of a bundle; facts and ledgers are its own, nothing is read from this machine."""
+    from ddtree_doctor.examination import Plan, judged
+    from ddtree_doctor.facts.bundle import read_bundle_file
+
+    bundle = read_bundle_file(options.facts)
+    plan = Plan(tier=options.tier or bundle.tier, **_codes(options))
+    return plan, judged(bundle.cases(), plan)
+
+
+def _codes(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(filter(None, getattr(options, name).split(","))) for name in ("select", "ignore")}
+
+
+def _report(options: argparse.Namespace, plan: Plan, examined: tuple[Examined, ...]) -> int:
+    from ddtree_doctor.facts.bundle import bundle_of
+    from ddtree_doctor.report.document import document
+
+    bundle = bundle_of([one.case for one in examined], tier=plan.tier)
+    if options.facts_out:
+        write(bundle.to_json(), options.facts_out)
+    report = document(examined, tier=plan.tier, facts_digest=bundle.digest())
+    deliver(report, options)
+    status: int = report["exit_code"]
+    return status

@@ -1,0 +1,78 @@
+"""What a verb is asked about: the launches of the command line with host, engine and model configs read once."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddtree_doctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from ddtree_doctor.facts.model import Engine, Facts
+    from ddtree_doctor.launch.model import Launch
+
+__all__ = ["add_engine", "add_subject", "read_engine_of", "read_subject", "split_command"]
+
+
+def add_subject(parser: argparse.ArgumentParser) -> None:
+    """LAUNCH or `-- COMMAND …`, the machine judged for, and the models' configs."""
+    parser.add_argument(
+        "launch", nargs="?", metavar="LAUNCH", help="file with the launch command, - for standard input"
+    )
+    parser.add_argument(
+        "--gpu", metavar="SPEC", help="judge for these GPUs instead of this machine's: sm_120x8, B300x8"
+    )
+    parser.add_argument("--target-config", metavar="FILE", help="config.json of the target model")
+    parser.add_argument("--draft-config", metavar="FILE", help="config.json of the draft model")
+    add_engine(parser)
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """The engine judged, and the plugin that adds an algorithm to it."""
+    parser.add_argument(
+        "--plugin", metavar="NAME", help="add an algorithm to SGLang through its plugin mechanism: ddtree"
+    )
+    parser.add_argument("--sglang", metavar="DIR", help="read this SGLang source tree instead of the installed one")
+
+
+def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """The doctor's own arguments, and the words after the first `--` (None where there is none)."""
+    words = list(arguments)
+    if "--" not in words:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
+
+
+def read_engine_of(options: argparse.Namespace) -> Engine:
+    """The engine's facts from its source. Raises UsageError for an unknown plugin or a folder without SGLang."""
+    from ddtree_doctor.engine.source import read_engine
+
+    root = Path(options.sglang) if options.sglang else None
+    return read_engine(root, plugins=(options.plugin,) if options.plugin else ())
+
+
+def read_subject(options: argparse.Namespace) -> tuple[Facts, ...]:
+    """One Facts for each launch. Raises UsageError where nothing usable was given."""
+    from ddtree_doctor.facts.host import read_host
+    from ddtree_doctor.facts.read import read_facts
+
+    engine = read_engine_of(options)
+    launches = _launches(options, engine)
+    host = read_host(options.gpu)
+    configs = {"target_config": options.target_config, "draft_config": options.draft_config}
+    return tuple(read_facts(launch, host, engine, **configs) for launch in launches)
+
+
+def _launches(options: argparse.Namespace, engine: Engine) -> tuple[Launch, ...]:
+    from ddtree_doctor.launch import read_command, read_file
+
+    if options.command is not None and options.launch is not None:
+        raise UsageError(f"launch: both the file {options.launch!r} and a command after -- were given; give one")
+    if options.command is not None:
+        return (read_command(options.command, engine.options),)
+    if options.launch is None:
+        raise UsageError("launch: nothing was given; name a file, - for standard input, or put the command after --")
+    return read_file(options.launch, engine.options)
