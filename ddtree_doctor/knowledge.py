@@ -46,6 +46,12 @@ class Value(Generic[T]):
         """Whether the value is known (None can be a known value: unset)."""
         return self.origin != "unknown"
 
+    def optional(self) -> T | None:
+        """The value, None where it is known to be unset. Raises NotKnown if it is not known."""
+        if not self.known:
+            raise NotKnown(self.name, self.why or "not known")
+        return self.value
+
     def need(self) -> T:
         """The value. Raises NotKnown if it is unknown or unset."""
         if self.value is None:

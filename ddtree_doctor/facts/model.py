@@ -131,6 +131,10 @@ class Engine:
     digest: str = ""
     unknown: str = ""
 
+    def not_known(self, what: str) -> NotKnown:
+        """The exception to raise where `what` of the engine was needed and could not be read."""
+        return NotKnown(f"{what} of the engine", self.unknown or "no SGLang is installed here")
+
     def option(self, name: str) -> Option | None:
         """The option that sets field `name`, None if this engine has none."""
         return next((option for option in self.options if option.name == name), None)
