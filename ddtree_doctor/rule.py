@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ddtree_doctor.contract.given import Given
 from ddtree_doctor.contract.model import Contract, RoleContract, Settings
 from ddtree_doctor.facts.model import Facts
 from ddtree_doctor.knowledge import NotApplicable, NotKnown
@@ -57,6 +58,11 @@ class Case:
     def settings(self) -> Settings:
         """The settings the launch comes down to."""
         return self.contract.settings
+
+    @property
+    def given(self) -> Given:
+        """What the launch itself says, flag by flag, over the engine's own defaults."""
+        return Given(self.facts)
 
     def at(self, *names: str) -> Location:
         """Where the launch gives the first of the engine fields `names` that it gives, else where it begins."""
@@ -137,6 +143,13 @@ class Check:
             references=self.references,
             location=at or Location(),
         )
+
+    def speculation(self, case: Case) -> str:
+        """The algorithm. Raises NotApplicable without speculation, NotKnown where the algorithm is not known."""
+        algorithm = case.settings.algorithm.need()
+        if algorithm == "NONE":
+            raise self.skip("no speculative decoding")
+        return algorithm
 
     def skip(self, reason: str) -> NotApplicable:
         """The exception to raise where this rule has nothing to say: `raise self.skip("no draft model")`."""
