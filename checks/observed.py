@@ -1,0 +1,97 @@
+"""What the shape rules share: the rows that size graphs, and the capture rule applied to what a runner was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ddtree_doctor.contract.buffers import shortfalls
+from ddtree_doctor.contract.capture import Capture, capture, mul_base
+from ddtree_doctor.contract.model import RoleContract
+from ddtree_doctor.knowledge import NotApplicable, NotKnown
+from ddtree_doctor.ledger import Ledger, Row
+from ddtree_doctor.rule import Case, Check, Finding
+
+__all__ = ["demanded_base", "fed", "graphs", "ledger_of", "recomputed", "too_small"]
+
+
+def ledger_of(case: Case) -> Ledger:
+    """The ledger. Raises NotApplicable where the launch captures no graph, NotKnown where nothing was observed."""
+    graph = case.settings.cuda_graph
+    if graph.known and graph.value is False:
+        raise NotApplicable("CUDA graphs are off in this launch: nothing is captured")
+    if case.ledger is None:
+        raise NotKnown("ledger", "the shape tier did not run")
+    if case.ledger.unknown:
+        raise NotKnown("ledger", case.ledger.unknown)
+    return case.ledger
+
+
+def graphs(case: Case) -> tuple[tuple[Row, RoleContract], ...]:
+    """Each observed row with its demand, at least one.
+
+    Raises as `ledger_of`, and NotKnown where no row was observed.
+    """
+    ledger = ledger_of(case)
+    rows = tuple(case.observed())
+    if not rows:
+        why = next((row.unknown for row in ledger.rows if row.unknown), "no role of this algorithm was observed")
+        raise NotKnown("ledger", why)
+    return rows
+
+
+def demanded_base(row: Row) -> int:
+    """What batch size × width must be a multiple of, for the ranks that this runner was given."""
+    return mul_base(
+        two_batch_overlap=fed(row, "two_batch_overlap"),
+        gather=fed(row, "gather"),
+        attn_tp=fed(row, "attn_tp"),
+        attn_cp=fed(row, "attn_cp"),
+    )
+
+
+def recomputed(row: Row) -> Capture:
+    """The capture list that follows from what the runner was given.
+
+    `mul_base` is the runner's own where it is known: whether that is right is for another rule.
+    """
+    return capture(
+        fed(row, "configured"),
+        pool=fed(row, "pool"),
+        width=fed(row, "width"),
+        base=demanded_base(row) if row.mul_base is None else row.mul_base,
+        two_batch_overlap=fed(row, "two_batch_overlap"),
+    )
+
+
+def fed(row: Row, name: str) -> Any:
+    """One input of the capture rule. Raises NotKnown if the probe did not record it."""
+    value = row.inputs.get(name)
+    if value is None:
+        raise NotKnown(f"{row.subject}, {name}", "the probe did not record it")
+    return value
+
+
+def too_small(check: Check, case: Case, row: Row, kind: str) -> Iterator[Finding]:
+    """A finding for each buffer of `row` that is smaller than its formula. Raises as `contract.buffers.shortfalls`."""
+    if case.ledger is None:
+        raise NotKnown("ledger", "the shape tier did not run")
+    for short in shortfalls(case.ledger, row, (kind,)):
+        needed = ["…" if size is None else size for size in short.needed]
+        yield check.found(
+            row.subject,
+            f"{short.name} ({short.demand.holds}) is {_shape(short.buffer.shape)}; the largest captured batch, "
+            f"{max(row.capture_bs)} requests of {row.tokens_per_bs} tokens, needs {_shape(needed)} "
+            f"({short.demand.formula})",
+            buffer=short.name,
+            observed=list(short.buffer.shape),
+            expected=list(short.needed),
+            formula=short.demand.formula,
+            batch=max(row.capture_bs),
+            width=row.tokens_per_bs,
+            allocated_by=short.demand.source,
+        )
+
+
+def _shape(sizes: Iterable[object]) -> str:
+    return "[" + ", ".join(map(str, sizes)) + "]"
