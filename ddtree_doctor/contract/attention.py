@@ -29,7 +29,7 @@ LATENT_BLACKWELL = {"sm_100": "trtllm_mla", "sm_103": "trtllm_mla"}
 HOPPER_OR_BLACKWELL = {"sm_90": "fa3", "sm_100": "trtllm_mha", "sm_103": "trtllm_mha", "": "triton"}
 
 BY_ARCHITECTURE: Mapping[str, Mapping[str, str]] = {
-    **{name: LATENT_BLACKWELL for name in DEEPSEEK},
+    **dict.fromkeys(DEEPSEEK, LATENT_BLACKWELL),
     "GptOssForCausalLM": HOPPER_OR_BLACKWELL,
     "Llama4ForConditionalGeneration": HOPPER_OR_BLACKWELL,
     "Llama4ForCausalLM": HOPPER_OR_BLACKWELL,
@@ -72,6 +72,8 @@ OWN_CHOICE = (
 """Target architectures that choose by more than the GPU: their default is not judged."""
 
 PAGES: Mapping[str, tuple[tuple[int, ...], int]] = {
+    "dsa": ((64,), 64),
+    "dsv4": ((256,), 256),
     "flashmla": ((64,), 64),
     "hpc_ops": ((64,), 64),
     "trtllm_mla": ((32, 64), 64),
@@ -141,16 +143,23 @@ def page_size(given: Given, backend: Value[str]) -> Value[int]:
 
 def _page(given: Given, backend: Value[str]) -> Value[int]:
     told = replace(given.integer("page_size"), name="page_size")
-    if not told.known:
+    if not told.known or (told.value is not None and not backend.known):
         return told
-    named = _named(given, backend)
-    for name in named:
-        allowed, instead = PAGES.get(name, ((), 0))
+    for name in _named(given, backend):
+        allowed, instead = _pages(given, name)
         if allowed and told.value not in allowed:
             return forced("page_size", instead, f"{name} runs with pages of {', '.join(map(str, allowed))} only")
     if told.value is not None:
         return told
     return Value(name="page_size", value=1, origin="default", why="the engine's default")
+
+
+def _pages(given: Given, backend: str) -> tuple[tuple[int, ...], int]:
+    if backend != "fa4":
+        return PAGES.get(backend, ((), 0))
+    chain = (given.integer("speculative_eagle_topk").value or 1) <= 1
+    paged = chain and _arch(given) in ("sm_100", "sm_103") and not multi_head_latent(given.facts.target)
+    return ((128,), 128) if paged else ((), 0)
 
 
 def _named(given: Given, backend: Value[str]) -> list[str]:

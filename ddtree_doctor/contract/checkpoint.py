@@ -68,7 +68,7 @@ def context(config: ModelConfig) -> int:
 
 def _factor(config: ModelConfig, scaling: Mapping[str, Any]) -> float:
     factor = scaling.get("factor", 1)
-    if isinstance(factor, bool) or not isinstance(factor, int | float) or not isfinite(factor) or factor <= 0:
+    if isinstance(factor, bool) or not isinstance(factor, int | float) or not isfinite(factor) or not 0 < factor <= 1e6:
         raise NotKnown(f"rope_scaling of {config.name}", f"its factor is {factor!r:.40}, not a positive number")
     return float(factor)
 

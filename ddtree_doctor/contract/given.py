@@ -29,9 +29,16 @@ class Given:
 
     facts: Facts
 
-    def integer(self, *names: str, default: int | None = None) -> Value[int]:
-        """A whole number."""
-        return self._read(names, _integer, default)
+    def integer(self, *names: str, default: int | None = None, least: int = 1) -> Value[int]:
+        """A whole number, not below `least`."""
+
+        def parse(flag: Flag) -> int:
+            number = _whole(_text(flag))
+            if number < least:
+                raise ValueError(f"it must be at least {least}")
+            return number
+
+        return self._read(names, parse, default)
 
     def text(self, *names: str, default: str | None = None) -> Value[str]:
         """One word."""
@@ -87,10 +94,6 @@ class Given:
         if default is None:
             return unset(names[0])
         return Value(name=names[0], value=default, origin="default", why="the default of every release read")
-
-
-def _integer(flag: Flag) -> int:
-    return _whole(_text(flag))
 
 
 def _whole(word: str) -> int:

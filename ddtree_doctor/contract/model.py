@@ -9,11 +9,17 @@ from ddtree_doctor.knowledge import Value
 __all__ = ["Contract", "RoleContract", "Settings"]
 
 
+SINGLE_LAYER: Value[bool] = Value(name="multi_layer", value=False, origin="default")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a launch comes down to once defaults, model configs and the algorithm's own rules are applied.
 
-    Every field is a Value: known with its origin, or unknown with the reason.
+    Every field is a Value: known with its origin, or unknown with the reason. `budget` counts DDTree nodes without the
+    root, whatever the flag counts. `dp` counts data-parallel groups: of attention inside the TP group where
+    `dp_attention` is true, of whole replicas otherwise. `gather` says that activations are gathered over the
+    attention-TP ranks. `attention_backend` is the one of target verify, of decode where the launch does not speculate.
     """
 
     algorithm: Value[str]
@@ -22,6 +28,7 @@ class Settings:
     topk: Value[int]
     block_size: Value[int]
     budget: Value[int]
+    multi_layer: Value[bool] = SINGLE_LAYER
     tp: Value[int]
     dp: Value[int]
     attn_tp: Value[int]
@@ -47,9 +54,10 @@ class Settings:
 class RoleContract:
     """What one role of the algorithm demands.
 
-    `width` is tokens per request in one forward. `mul_base` is what batch size × width must be a multiple of,
-    `capture_bs` the batch sizes that survive, `lost_bs` the configured ones that do not. `aligned_budgets` are the
-    nearest budgets (below, above) that lose none, empty for algorithms without a budget.
+    `worker` is `target` or `draft`. `width` is tokens per request in one forward. `mul_base` is what batch size × width
+    must be a multiple of, `capture_bs` the batch sizes that get a graph (none where graphs are off), `lost_bs` the
+    configured ones within the request pool that do not: such a batch is padded to the next size that has a graph.
+    `aligned_budgets` are the nearest budgets (below, above) that lose none, empty for algorithms without a budget.
     """
 
     algorithm: str

@@ -46,7 +46,7 @@ def speculation(given: Given) -> Speculation:
         algorithm=algorithm,
         multi_layer=Value(name="multi_layer", value=False, origin="default"),
         num_draft_tokens=replace(given.integer("speculative_num_draft_tokens"), name="num_draft_tokens"),
-        num_steps=replace(given.integer("speculative_num_steps"), name="num_steps"),
+        num_steps=replace(given.integer("speculative_num_steps", least=0), name="num_steps"),
         topk=replace(given.integer("speculative_eagle_topk"), name="topk"),
         block_size=unset("block_size", f"{algorithm.value} drafts no block"),
         budget=unset("budget", f"{algorithm.value} has no tree budget"),
