@@ -25,7 +25,7 @@ class CaptureListDiffersFromRule(Check):
         for row, _ in graphs(case):
             seen, rule = set(row.capture_bs), recomputed(row)
             extra = sorted(seen - set(rule.sizes))
-            missing = [bs for bs in rule.sizes if bs not in seen and seen and min(seen) < bs < max(seen)]
+            missing = [bs for bs in rule.sizes if bs not in seen and min(seen) < bs < max(seen)]
             if extra or missing:
                 parts = [f"captures {extra}" if extra else "", f"lacks {missing}" if missing else ""]
                 yield self.found(

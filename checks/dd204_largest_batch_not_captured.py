@@ -26,14 +26,14 @@ class LargestBatchNotCaptured(Check):
     def judge(self, case: Case) -> Iterator[Finding]:
         """The largest captured size against the rule's."""
         for row, _ in graphs(case):
-            rule = recomputed(row)
-            if rule.sizes and max(row.capture_bs, default=0) < rule.sizes[-1]:
+            rule, largest = recomputed(row), max(row.capture_bs)
+            if rule.sizes and largest < rule.sizes[-1]:
                 yield self.found(
                     row.subject,
-                    f"the largest captured batch is {max(row.capture_bs, default=0)}; {rule.sizes[-1]} requests may "
+                    f"the largest captured batch is {largest}; {rule.sizes[-1]} requests may "
                     f"run at once (request pool rounded up to {rule.pool})",
                     at=case.at("max_running_requests", "cuda_graph_max_bs", "cuda_graph_bs"),
-                    observed=max(row.capture_bs, default=0),
+                    observed=largest,
                     expected=rule.sizes[-1],
                     pool=rule.pool,
                     mul_base=rule.base,

@@ -22,7 +22,7 @@ class SmallestBatchesNotCaptured(Check):
     def judge(self, case: Case) -> Iterator[Finding]:
         """The smallest captured size against the rule's. Sizes that no graph of this width can have are for DD108."""
         for row, _ in graphs(case):
-            rule, smallest = recomputed(row), min(row.capture_bs, default=0)
+            rule, smallest = recomputed(row), min(row.capture_bs)
             lost = [bs for bs in rule.sizes if bs < smallest]
             if lost:
                 yield self.found(

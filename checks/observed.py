@@ -28,14 +28,14 @@ def ledger_of(case: Case) -> Ledger:
 
 
 def graphs(case: Case) -> tuple[tuple[Row, RoleContract], ...]:
-    """Each observed row with its demand, at least one.
+    """Each observed row with its demand, at least one. A row that captured nothing at all is for DD217.
 
     Raises as `ledger_of`, and NotKnown where no row was observed.
     """
     ledger = ledger_of(case)
-    rows = tuple(case.observed())
+    rows = tuple((row, demand) for row, demand in case.observed() if row.capture_bs)
     if not rows:
-        why = next((row.unknown for row in ledger.rows if row.unknown), "no role of this algorithm was observed")
+        why = next((row.unknown for row in ledger.rows if row.unknown), "no role of this algorithm captured a graph")
         raise NotKnown("ledger", why)
     return rows
 
