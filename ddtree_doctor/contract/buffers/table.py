@@ -120,7 +120,6 @@ _EXTENDED: dict[str, tuple[Dims, str]] = {
     "hidden_states": (_TOKEN_STATE, "hidden states that the target handed over"),
     "mamba_track_indices": (_REQUEST, "recurrent state slot of each request"),
     "extend_seq_lens": (_REQUEST, "extend length of each request"),
-    "extend_start_loc": (_REQUEST, "first row of each request"),
     "num_correct_drafts": (_REQUEST, "accepted drafts of each request"),
     "num_accept_tokens": (_REQUEST, "accepted tokens of each request"),
     "select_index": (_REQUEST, "row of each request's last accepted token"),
@@ -128,20 +127,21 @@ _EXTENDED: dict[str, tuple[Dims, str]] = {
 _LAST_ROW_LOGITS: dict[str, tuple[Dims, str]] = {
     "next_token_logits_buffer": (_REQUEST_STATE, "logits of each request's last accepted token")
 }
-_EXTEND_SOURCES = {
-    "EagleDraftExtendInputBuffers": (
-        "speculative/eagle_draft_extend_cuda_graph_runner.py:EAGLEDraftExtendCudaGraphRunner.__init__"
+_EXTEND_SOURCE = "speculative/eagle_draft_extend_cuda_graph_runner.py:EAGLEDraftExtendCudaGraphRunner.__init__"
+_LAYERS_SOURCE = (
+    "speculative/multi_layer_eagle_draft_extend_cuda_graph_runner.py:"
+    "MultiLayerEagleMultiStepDraftExtendCudaGraphRunner._allocate_buffers"
+)
+_EXTEND = (
+    *_group("EagleDraftExtendInputBuffers", _EXTEND_SOURCE, "rows", _EXTENDED),
+    *_group("EagleDraftExtendInputBuffers", _EXTEND_SOURCE, "logits", _LAST_ROW_LOGITS),
+    *_group(
+        "MultiLayerEagleDraftExtendInputBuffers",
+        _LAYERS_SOURCE,
+        "rows",
+        {**_EXTENDED, "extend_start_loc": (_REQUEST, "first row of each request")},
     ),
-    "MultiLayerEagleDraftExtendInputBuffers": (
-        "speculative/multi_layer_eagle_draft_extend_cuda_graph_runner.py:"
-        "MultiLayerEagleMultiStepDraftExtendCudaGraphRunner._allocate_buffers"
-    ),
-}
-_EXTEND = tuple(
-    demand
-    for owner, source in _EXTEND_SOURCES.items()
-    for kind, buffers in (("rows", _EXTENDED), ("logits", _LAST_ROW_LOGITS))
-    for demand in _group(owner, source, kind, buffers)
+    *_group("MultiLayerEagleDraftExtendInputBuffers", _LAYERS_SOURCE, "logits", _LAST_ROW_LOGITS),
 )
 
 _FROZEN = _group(
