@@ -122,7 +122,7 @@ def test_latent_attention_is_told_by_its_rank():
 
 
 def test_what_is_missing_is_named_with_its_model():
-    with pytest.raises(NotKnown, match="vocab_size of m: config.json holds none of vocab_size"):
+    with pytest.raises(NotKnown, match=r"vocab_size of m: config\.json holds none of vocab_size"):
         dimensions.vocab_size(model()).need()
     unread = ModelConfig(name="m", unknown="no config.json of 'm'")
     for accessor in ACCESSORS:

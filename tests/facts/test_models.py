@@ -81,7 +81,7 @@ def test_a_hostile_config_found_on_the_way_is_unknown_with_a_reason(folder, cont
 def test_a_hostile_config_that_the_user_named_is_a_usage_error(folder, content):
     (folder / "config.json").write_bytes(content)
     for named in (folder, folder / "config.json"):
-        with pytest.raises(UsageError, match="give the model's config.json or its folder") as refused:
+        with pytest.raises(UsageError, match=r"give the model's config\.json or its folder") as refused:
             read_model("Qwen/Qwen3-8B", override=str(named))
         assert "\n" not in str(refused.value)
 
