@@ -1,0 +1,98 @@
+"""Run as a program with TRITON_INTERPRET=1: what tape and bounds see, as one JSON line. Asserted by the tests beside it."""
+
+import json
+from dataclasses import asdict
+
+import torch
+import triton
+import triton.language as tl
+
+from ddtree_doctor.engine.replay.bounds import Bounds
+from ddtree_doctor.engine.replay.tape import Tape
+
+
+@triton.jit
+def double(source, target, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    tl.store(target + at, 2 * tl.load(source + at, mask=inside), mask=inside)
+
+
+@triton.jit
+def bump(target, index):
+    tl.atomic_add(target + index, 1)
+
+
+def launch(source, target, count, block=4):
+    double[(triton.cdiv(count, block),)](source, target, count, BLOCK=block)
+
+
+class Model:
+    """A forward that mixes operators, views, an in-place write and a Triton launch."""
+
+    def __init__(self):
+        self.bias = torch.ones(6)
+
+    def __call__(self, x):
+        y = torch.empty(6)
+        launch(x + self.bias, y, 6)
+        y[2:4].mul_(10)
+        return y.view(2, 3).sum(dim=1)
+
+
+def replayed():
+    """Captured at x = 0; replayed at x = 1, then with the bias written in place, then with the bias rebound."""
+    model, x, tape = Model(), torch.zeros(6), Tape()
+    with tape.recording():
+        out = model(x)
+    seen = {"captured": out.tolist()}
+    x.fill_(1)
+    tape.replay()
+    seen["new_input"], seen["eager"] = out.tolist(), model(x).tolist()
+    model.bias.fill_(2)
+    tape.replay()
+    seen["bias_in_place"], seen["bias_in_place_eager"] = out.tolist(), model(x).tolist()
+    model.bias = torch.full((6,), 5.0)
+    tape.replay()
+    seen["bias_rebound"], seen["bias_rebound_eager"] = out.tolist(), model(x).tolist()
+    return seen
+
+
+def watched(run):
+    bounds = Bounds()
+    with bounds.watching():
+        run()
+    return {"count": bounds.count, "launches": bounds.launches, "strays": [asdict(stray) for stray in bounds.strays]}
+
+
+def tape_watched():
+    """A launch that strays by two, recorded unwatched and replayed under the watch."""
+    pool, tape = torch.zeros(16), Tape()
+    with tape.recording():
+        launch(pool[:8], pool[8:12], 6)
+    return watched(tape.replay)
+
+
+def main():
+    pool = torch.zeros(64)
+    source, target = pool[:6], pool[32:38]
+    outside = pool[48:]
+    before = outside.clone()
+    seen = {
+        "tape": replayed(),
+        "inside": watched(lambda: launch(source, target, 6)),
+        "load": watched(lambda: launch(source, pool[40:48], 7)),
+        "store": watched(lambda: launch(pool[:8], target, 7)),
+        "atomic": watched(lambda: bump[(1,)](torch.zeros(2, dtype=torch.int32), 2)),
+        "masked": watched(lambda: launch(source, target, 5, block=32)),
+        "tape_watched": tape_watched(),
+        "untouched": bool(torch.equal(outside, before)),
+    }
+    stored = torch.full((8,), -1.0)
+    watched(lambda: launch(pool[:8], stored[:6], 8))
+    seen["kept_from_memory"] = stored[6:].tolist()
+    print(json.dumps(seen))
+
+
+if __name__ == "__main__":
+    main()
