@@ -1,6 +1,6 @@
 """Every address that a Triton kernel touches, held against the tensors passed to its launch.
 
-The interpreter has no bounds check of its own: a lane outside its tensor reads or writes whatever lies there. A launch's
+The interpreter has no bounds check of its own: a lane outside its tensor reads or writes what lies there. A launch's
 tensors are known, so each active lane's address must lie inside one of them. A lane that does not is recorded and kept
 from touching memory, so that the pass goes on and all its faults are found.
 

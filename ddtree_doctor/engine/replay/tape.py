@@ -1,6 +1,6 @@
 """A tape: what a CUDA graph is, on the CPU.
 
-A CUDA graph freezes kernels with the addresses and scalars they were launched with; replaying it runs no Python. Calling
+A CUDA graph freezes kernels with the addresses and scalars they were launched with; its replay runs no Python. Calling
 the captured function again would not be that: it would see attributes that were rebound since capture, which a graph
 does not. So the tape records every ATen operator and every Triton launch with its very tensors, and replays those:
 results go to the tensors that capture produced. What was rebound after capture stays unseen, as on a GPU.

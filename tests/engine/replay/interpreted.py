@@ -1,4 +1,4 @@
-"""Run as a program with TRITON_INTERPRET=1: what tape and bounds see, as one JSON line. Asserted by the tests beside it."""
+"""A program for TRITON_INTERPRET=1: what tape and bounds see, as one JSON line. The tests beside it assert on that."""
 
 import json
 from dataclasses import asdict
