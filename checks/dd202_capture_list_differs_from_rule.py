@@ -18,7 +18,7 @@ class CaptureListDiffersFromRule(Check):
         "shape error or a hang. A size that is missing makes its batches run padded to the next one."
     )
     fix = ("--cuda-graph-bs with sizes that satisfy the rule", "in the engine: restore the filter of the capture list")
-    references = ("https://github.com/vllm-project/vllm/pull/46324", "https://github.com/vllm-project/vllm/pull/29036")
+    references = ("https://github.com/vllm-project/vllm/pull/46324",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """The observed list against the rule. Sizes missing at either end are for DD204 and DD205."""

@@ -21,7 +21,10 @@ class LargestBatchNotCaptured(Check):
         "in the engine: round the request pool up to a multiple of mul_base before the list is cut to it",
         "--max-running-requests: lower it to the largest captured size",
     )
-    references = ("https://github.com/vllm-project/vllm/pull/30330",)
+    references = (
+        "https://github.com/sgl-project/sglang/pull/37531",
+        "https://github.com/vllm-project/vllm/pull/30330",
+    )
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """The largest captured size against the rule's."""

@@ -23,10 +23,7 @@ class GraphKeyNotOnePerShape(Check):
         "replay of that size."
     )
     fix = ("in the engine: make the key of requests (of tokens in a ragged verify), the same at capture and replay",)
-    references = (
-        "https://github.com/vllm-project/vllm/pull/42728",
-        "https://github.com/local-inference-lab/vllm/issues/396",
-    )
+    references = ("https://github.com/local-inference-lab/vllm/issues/396",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """Each captured key of each row."""

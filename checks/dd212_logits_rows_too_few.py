@@ -22,7 +22,7 @@ class LogitsRowsTooFew(Check):
         "or a buffer without room for them, nodes are judged by other nodes' logits."
     )
     fix = ("in the engine: batch size × width rows for verify, one a request for plain decode and draft extend",)
-    references = ("https://github.com/sgl-project/sglang/pull/31255",)
+    references = ("https://github.com/sgl-project/sglang/pull/29907",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """The logits buffer, and the rows that each captured graph yields."""

@@ -22,7 +22,6 @@ class RolesCaptureFromDifferentLists(Check):
         "two sizes."
     )
     fix = ("in the engine: give every runner of a launch the same list and the same request pool",)
-    references = ("https://github.com/sgl-project/sglang/pull/31013",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """What the runners were given, each role against the first."""

@@ -29,7 +29,6 @@ class CaptureModeDiffers(Check):
         "and no mask; a decode captured as verify reads a tree that is not there."
     )
     fix = ("in the engine: capture target verify, and the draft of a block algorithm, as TARGET_VERIFY",)
-    references = ("https://github.com/sgl-project/sglang/pull/29907",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """The mode of each row; a draft of an algorithm that is not in the table is not judged."""
