@@ -1,0 +1,42 @@
+"""DD117: a capture list of which nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ddtree_doctor.rule import Case, Check, Finding
+
+
+class NoBatchSizeSurvives(Check):
+    """No configured batch size can be captured, so the engine stops at start-up."""
+
+    code = "DD117"
+    why = (
+        "Of the batch sizes configured only those are captured whose tokens divide over the gathering ranks. If none "
+        "does, the list is empty and SGLang ends with an assertion on it while it captures."
+    )
+    fix = ("--cuda-graph-max-bs: at least mul_base",)
+    references = ("https://github.com/sgl-project/sglang/pull/31255",)
+
+    def judge(self, case: Case) -> Iterator[Finding]:
+        """Each role's capture list."""
+        if not case.settings.cuda_graph.need():
+            raise self.skip("CUDA graphs are off")
+        if not case.contract.roles:
+            raise self.skip("no role of this algorithm is known")
+        for role in case.contract.roles:
+            kept = role.capture_bs.optional()
+            if kept == ():
+                mul_base, lost = role.mul_base.need(), role.lost_bs.need()
+                yield self.found(
+                    role.subject,
+                    f"no batch size is left: none of {list(lost)} × width {role.width.need()} is a multiple of "
+                    f"{mul_base}",
+                    at=case.at(
+                        "cuda_graph_bs_decode", "cuda_graph_bs", "cuda_graph_max_bs_decode", "cuda_graph_max_bs"
+                    ),
+                    fix=(f"--cuda-graph-bs {mul_base}: or a list that holds a multiple of it",),
+                    width=role.width.need(),
+                    mul_base=mul_base,
+                    lost=list(lost),
+                )
