@@ -1,0 +1,30 @@
+"""DD133: an attention backend without speculative decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ddtree_doctor.rule import Case, Check, Finding
+
+REFUSING = ("flex_attention", "hpc_ops")
+
+
+class BackendRefusesSpeculation(Check):
+    """The attention backend has no speculative decoding."""
+
+    code = "DD133"
+    why = "The backend has no verify pass, and SGLang stops at start-up rather than decode wrongly."
+    fix = ("--attention-backend triton", "--attention-backend flashinfer")
+    references = ("https://docs.sglang.io/advanced_features/attention_backend.html",)
+
+    def judge(self, case: Case) -> Iterator[Finding]:
+        """The backend of target verify, where it is known."""
+        algorithm, backend = self.speculation(case), case.settings.attention_backend.need()
+        if backend in REFUSING:
+            yield self.found(
+                f"{algorithm}/target_verify",
+                f"{algorithm} with attention backend {backend}, which does not speculate",
+                at=case.at("attention_backend", "decode_attention_backend", "prefill_attention_backend"),
+                backend=backend,
+                algorithm=algorithm,
+            )
