@@ -12,6 +12,8 @@ that must all hold:
     switch             engine field to the values given, [] for any value    {"enable_two_batch_overlap": []}
     environment        variable to its values, [] for any but "", 0, false   {"SGLANG_ENABLE_OVERLAP_PLAN_STREAM": []}
     package            distribution to a version specifier                   {"flashinfer-python": "<0.6.15"}
+
+`hazard_conditions` holds them against a case.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["CONDITIONS", "HAZARDS", "KINDS", "PROVENANCES", "Hazard", "parse"]
+__all__ = ["CONDITIONS", "HAZARDS", "KINDS", "PROVENANCES", "Hazard", "of_kind", "parse"]
 
 KINDS = ("architecture", "switch", "package")
 PROVENANCES = ("measured here", "reported", "confirmed upstream")
@@ -74,4 +76,9 @@ def _hazard(entry: Mapping[str, Any]) -> Hazard:
     return Hazard(**{**entry, "sources": tuple(entry["sources"]), "fix": tuple(entry["fix"])})
 
 
-HAZARDS = parse(files("ddtree_doctor.fixtures").joinpath("hazards", "hazards.json").read_text(encoding="utf-8"))
+HAZARDS = parse((files("ddtree_doctor.fixtures") / "hazards" / "hazards.json").read_text(encoding="utf-8"))
+
+
+def of_kind(kind: str) -> tuple[Hazard, ...]:
+    """The hazards of one kind, sorted by id."""
+    return tuple(hazard for hazard in HAZARDS if hazard.kind == kind)
