@@ -1,0 +1,123 @@
+"""What stands in for a GPU host, so that everything above it is SGLang's own.
+
+Three things of the host are missing on a machine without a GPU: the kernel library's CUDA code, the other ranks, and
+the streams that a capture runs on. None of them decides a shape. The kernel library is imported without its CUDA code
+(calling a kernel fails, by its own name); the ranks are torch's fake process group, in which every collective returns
+at once with its own input; streams are none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+from ddtree_doctor.engine import seams
+
+__all__ = ["ENVIRONMENT", "after_import", "before_import"]
+
+MAX_RANKS = 1024
+
+ENVIRONMENT: Mapping[str, str] = {
+    "DDTREE_DOCTOR_PROBE": "1",
+    "SGLANG_PLATFORM": "ddtree_doctor",
+    "TRITON_INTERPRET": "1",
+    # Only rank 0 exists: nobody would ever read from a broadcaster's queue.
+    "SGLANG_USE_MESSAGE_QUEUE_BROADCASTER": "false",
+    # One list of cores per rank is demanded; all share what this process has.
+    "SGLANG_CPU_OMP_THREADS_BIND": "|".join(["0"] * MAX_RANKS),
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+"""What the probe's environment holds on top of the user's."""
+
+
+def before_import() -> None:
+    """Prepare this process for importing SGLang: environment, kernel library, custom operators, ranks."""
+    os.environ.update(ENVIRONMENT)
+    _kernels_without_cuda()
+    _operators_on_cpu()
+    _ranks_without_peers()
+
+
+def after_import() -> None:
+    """Replace, in the loaded SGLang, the streams of a capture, the gate for CPUs and the table of n-grams."""
+    import torch
+
+    torch.cpu.is_current_stream_capturing = lambda: False  # type: ignore[attr-defined]
+    seams.replace("capture context", lambda _: _no_stream_capture)
+    seams.replace("capture stream", lambda _: lambda: None)
+    seams.replace("decode capture", _capture_on_cpu)
+    seams.replace("graph backend", lambda _: _recording_backend())
+
+
+def _recording_backend() -> type:
+    from ddtree_doctor.engine.backend import RecordingBackend
+
+    return RecordingBackend
+
+
+def _kernels_without_cuda() -> None:
+    """Let `sgl_kernel` import without a driver: its operators stay unregistered, so that calling one fails by name."""
+    loader: Any = types.ModuleType("sgl_kernel.load_utils")
+    loader._load_architecture_specific_ops = lambda: types.ModuleType("common_ops")
+    loader._preload_cuda_library = lambda: None
+    sys.modules[loader.__name__] = loader
+
+
+def _operators_on_cpu() -> None:
+    """Register for the CPU what SGLang registers for an out-of-tree device (PrivateUse1)."""
+    from torch.library import Library
+
+    register = Library.impl
+
+    def impl(self: Any, name: Any, function: Any, dispatch_key: str = "", **options: Any) -> Any:
+        return register(self, name, function, "CPU" if dispatch_key == "PrivateUse1" else dispatch_key, **options)
+
+    Library.impl = impl
+
+
+def _ranks_without_peers() -> None:
+    """Let every process group be torch's fake one: all ranks exist, only this one runs."""
+    import torch.distributed as dist
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    init, new_group = dist.init_process_group, dist.new_group
+
+    def init_process_group(*_: Any, world_size: int = 1, rank: int = 0, **__: Any) -> None:
+        init(backend="fake", store=FakeStore(), world_size=world_size, rank=rank)
+
+    def group(ranks: Any = None, *_: Any, group_desc: str | None = None, **__: Any) -> Any:
+        return new_group(ranks, backend="fake", group_desc=group_desc)
+
+    dist.init_process_group, dist.new_group = init_process_group, group
+    dist.monitored_barrier = lambda *_, **__: None
+
+
+@contextmanager
+def _no_stream_capture(stream: Any = None) -> Iterator[Any]:
+    yield SimpleNamespace(stream=None)
+
+
+def _capture_on_cpu(original: Any) -> Any:
+    """SGLang has no graphs on a CPU and declines; where it did, build the runner that it builds on a GPU."""
+
+    def capture_decode_graph(*, model_runner: Any) -> Any:
+        declined = original(model_runner=model_runner)
+        if declined.runner is not None:
+            return declined
+        from sglang.srt.platforms import current_platform
+
+        return type(declined)(
+            runner=current_platform.get_graph_runner_cls()(model_runner),
+            memory_phase=declined.memory_phase,
+            memory_usage_gb=0.0,
+            capture_time=0.0,
+        )
+
+    return capture_decode_graph

@@ -1,0 +1,207 @@
+"""Every place inside SGLang that the doctor reaches into, by name, and whether it is still there.
+
+A reach has one or more places, `module:attribute.path`, newest release first: the first that is there is used, never a
+version number. Where none is there the seam has moved, and whoever needed it says so by name instead of failing inside.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ddtree_doctor.facts.model import Seam
+from ddtree_doctor.probe.child import Failed
+
+__all__ = ["FIELDS", "REACHES", "MovedSeam", "Reach", "field", "find", "held_by", "present", "probe", "replace"]
+
+
+class MovedSeam(Failed):
+    """A seam is not where any known release has it. Its text names the seam and the places that were tried."""
+
+    def __init__(self, name: str, state: str, tried: str) -> None:
+        super().__init__(f"{state} seam: {name} ({tried})")
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Something of SGLang that the doctor calls, reads or replaces. `use` says what for."""
+
+    name: str
+    places: tuple[str, ...]
+    use: str
+
+
+_SRT = "sglang.srt."
+_RUNNER = _SRT + "model_executor.runner."
+_CONTEXT = _SRT + "runtime_context:"
+
+
+def _reach(name: str, use: str, *places: str) -> Reach:
+    return Reach(name=name, places=places, use=use)
+
+
+REACHES: Mapping[str, Reach] = {
+    reach.name: reach
+    for reach in (
+        _reach("server arguments", "read the launch's options as SGLang does", _SRT + "server_args:ServerArgs"),
+        _reach("plugin loader", "load algorithms as SGLang loads them", _SRT + "plugins:load_plugins"),
+        _reach(
+            "declared resolution",
+            "say what differs on the CPU once the launch's options are resolved",
+            _SRT + "arg_groups.overrides:declare_resolution",
+        ),
+        _reach("publish", "publish the resolved options in this process", _CONTEXT + "publish"),
+        _reach("spawn ranks", "be rank 0 of the launch's ranks", _CONTEXT + "SpawnRanks"),
+        _reach("parallel widths", "read the ranks that the capture rule counts", _CONTEXT + "get_parallel"),
+        _reach("execution options", "read the configured capture list", _CONTEXT + "get_exec"),
+        _reach("speculation options", "read the resolved tree", _CONTEXT + "get_spec"),
+        _reach(
+            "parallel runtime",
+            "build the process groups as the scheduler does",
+            _SRT + "distributed.bootstrap:init_parallel_runtime",
+        ),
+        _reach(
+            "layer runtime",
+            "set up attention and expert layers as the scheduler does",
+            _SRT + "distributed.bootstrap:init_layer_runtime",
+        ),
+        _reach("model config", "read the tiny model's config", _SRT + "configs.model_config:ModelConfig"),
+        _reach("target worker", "start the target's worker", _SRT + "managers.tp_worker:TpModelWorker"),
+        _reach(
+            "algorithms", "find the algorithm and its worker", _SRT + "speculative.spec_info:SpeculativeAlgorithm"
+        ),
+        _reach(
+            "custom algorithm", "base class of a plugin's algorithm", _SRT + "speculative.spec_registry:CustomSpecAlgo"
+        ),
+        _reach(
+            "decode capture",
+            "capture on a device that SGLang has no graphs for",
+            _SRT + "model_executor.model_runner_components.cuda_graph_setup:capture_decode_graph",
+        ),
+        _reach("decode runner", "the runner of decode and verify", _RUNNER + "decode_cuda_graph_runner:DecodeCudaGraphRunner"),
+        _reach(
+            "graph backend",
+            "record in place of capturing",
+            _SRT + "model_executor.runner_backend.utils:FullCudaGraphBackend",
+        ),
+        _reach("capture context", "enter a capture without a stream", _RUNNER + "decode_cuda_graph_runner:graph_capture"),
+        _reach(
+            "capture stream",
+            "enter a capture without a stream",
+            _RUNNER + "decode_cuda_graph_runner:get_or_create_global_graph_capture_stream",
+        ),
+        _reach(
+            "capture list rule",
+            "record what each runner's list was computed from",
+            _RUNNER + "base_cuda_graph_runner:get_batch_sizes_to_capture",
+        ),
+        _reach(
+            "batch alignment",
+            "record what batch size × width must be a multiple of",
+            _SRT + "utils.common:get_cuda_graph_batch_size_alignment",
+        ),
+        _reach("gathered buffer", "record whether ranks gather", _SRT + "utils.common:require_gathered_buffer"),
+        _reach(
+            "dummy verify input",
+            "read the width of the input that runners warm up with",
+            _SRT + "speculative.spec_info:create_dummy_verify_input",
+        ),
+        _reach("forward batch", "find the batch of a captured forward", _SRT + "model_executor.forward_batch_info:ForwardBatch"),
+        _reach("n-gram corpus", "leave the table of n-grams empty", _SRT + "speculative.cpp_ngram.ngram_corpus:get_ngram_corpus_cls"),
+    )
+}
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "captured width": ("captured_req_width", "num_tokens_per_bs"),
+    "capture list": ("capture_bs",),
+    "capture mode": ("capture_forward_mode",),
+    "runner's buffers": ("buffers",),
+    "runner's attention backend": ("draft_attn_backend", "draft_extend_attn_backend", "attn_backend"),
+    "runner's model runner": ("model_runner",),
+    "gather of a runner": ("require_gathered_buffer",),
+    "request pool": ("req_to_token_pool",),
+    "batch size of a forward": ("batch_size",),
+    "tokens of a forward": ("input_ids",),
+    "width that admission compares": ("num_tokens_per_req", "num_tokens_per_batch"),
+    "width of a verify input": ("draft_token_num",),
+    "attention metadata": ("forward_metadata",),
+    "configured capture list": ("bs",),
+}
+"""Attributes of SGLang's objects by what they hold, newest name first."""
+
+_MISSING = object()
+
+
+def probe(name: str) -> Seam:
+    """Whether the reach `name` is `intact`, `moved` (its module is there, it is not) or `absent` (no such module)."""
+    places, state = REACHES[name].places, "absent"
+    for place in places:
+        value = _at(place)
+        if value is not _MISSING and value is not None:
+            return Seam(name=name, state="intact", detail=place)
+        state = "moved" if value is _MISSING else state
+    return Seam(name=name, state=state, detail=" or ".join(places))
+
+
+def present(name: str) -> bool:
+    """Whether the reach `name` is where a known release has it."""
+    return probe(name).state == "intact"
+
+
+def find(name: str) -> Any:
+    """What the reach `name` leads to. Raises MovedSeam if no known place has it."""
+    seam = probe(name)
+    if seam.state != "intact":
+        raise MovedSeam(name, seam.state, seam.detail)
+    return _at(seam.detail)
+
+
+def field(owner: object, name: str) -> Any:
+    """The attribute of `owner` that holds what FIELDS calls `name`. Raises MovedSeam if it has none of its names."""
+    for attribute in FIELDS[name]:
+        value = getattr(owner, attribute, _MISSING)
+        if value is not _MISSING:
+            return value
+    raise MovedSeam(name, "moved", f"{type(owner).__name__} has no {' or '.join(FIELDS[name])}")
+
+
+def replace(name: str, change: Callable[[Any], Any]) -> None:
+    """Put `change(original)` wherever a loaded module of SGLang holds the reach `name` under its own name.
+
+    SGLang imports by name, so the module that defines it is only one of its holders. A module that holds something else
+    under that name (a fault under test) has that wrapped instead.
+    """
+    find(name)
+    attribute = probe(name).detail.partition(":")[2]
+    changed: dict[int, Any] = {}
+    for module in held_by(attribute):
+        original = vars(module)[attribute]
+        if id(original) not in changed:
+            changed[id(original)] = change(original)
+        setattr(module, attribute, changed[id(original)])
+
+
+def held_by(attribute: str) -> list[Any]:
+    """The loaded modules of SGLang that hold a callable named `attribute`."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("sglang.") and module]
+    return [module for module in modules if callable(vars(module).get(attribute))]
+
+
+def _at(place: str) -> Any:
+    """What is at `place`: None where the module is not there, _MISSING where the attribute is not."""
+    module, _, path = place.partition(":")
+    try:
+        value: Any = import_module(module)
+    except ModuleNotFoundError as missing:
+        if missing.name and module.startswith(missing.name):
+            return None
+        raise
+    for part in path.split("."):
+        value = getattr(value, part, _MISSING)
+        if value is _MISSING:
+            return _MISSING
+    return value

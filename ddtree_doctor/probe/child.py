@@ -1,0 +1,48 @@
+"""The child's end of a probe: says hello, takes the job, answers once. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["ANSWER_FD", "HELLO", "Failed", "serve"]
+
+ANSWER_FD = "DDTREE_DOCTOR_ANSWER_FD"
+HELLO = "ddtree-doctor/probe/1"
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Failed(Exception):
+    """The job cannot be done; the text says why and becomes the probe's reason."""
+
+
+def serve(work: Callable[[Any], Any]) -> None:
+    """Say hello, do `work` on the job from standard input and answer with its result, or with why there is none.
+
+    What `work` prints goes to the log: the answer has a pipe of its own.
+    """
+    _die_with_parent()
+    with os.fdopen(int(os.environ.pop(ANSWER_FD)), "w", encoding="utf-8") as pipe:
+        _say(pipe, HELLO)
+        try:
+            said = {"answer": work(json.loads(sys.stdin.readline()))}
+        except Failed as failed:
+            said = {"failed": str(failed)}
+        _say(pipe, said)
+
+
+def _say(pipe: Any, value: Any) -> None:
+    pipe.write(json.dumps(value) + "\n")
+    pipe.flush()
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to kill this process if the doctor dies first; elsewhere nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
