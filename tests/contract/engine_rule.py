@@ -1,0 +1,107 @@
+"""SGLang's own functions behind the capture list and the gather, asked over JSON lines in one process.
+
+Run as a script it is the process: one question a line in, one answer a line out. `Engine` is the other end. What is set
+up around the functions is their input only: the published configuration, the parallel sizes and the request pool.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
+
+REFUSED = "refused"
+
+
+class Engine:
+    """The process. Use it as a context manager."""
+
+    def __enter__(self) -> Engine:
+        self._noise = tempfile.TemporaryFile(mode="w+")
+        self._process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._noise, text=True
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=60)
+        self._noise.close()
+
+    def ask(self, **question: Any) -> Any:
+        """The engine's answer; the text REFUSED where its own assertion fails."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            self._noise.seek(0)
+            raise RuntimeError("the engine process ended: " + self._noise.read()[-4000:])
+        return json.loads(line)
+
+
+def capture(bs: list[int], pool: int, width: int, attn_tp: int, attn_cp: int, overlap: bool, gather: bool) -> Any:
+    """`get_batch_sizes_to_capture` under these sizes."""
+    from sglang.srt.model_executor.runner.base_cuda_graph_runner import get_batch_sizes_to_capture
+    from sglang.srt.runtime_context import get_exec, get_parallel, get_server_args
+
+    runner = SimpleNamespace(req_to_token_pool=SimpleNamespace(size=pool), server_args=get_server_args())
+    ranks = attn_tp * attn_cp
+    with ExitStack() as stack:
+        graphs = SimpleNamespace(decode=SimpleNamespace(bs=list(bs)))
+        stack.enter_context(get_exec().graph.override(cuda_graph_config=graphs))
+        stack.enter_context(get_exec().overlap.override(enable_two_batch_overlap=overlap))
+        stack.enter_context(
+            get_parallel().override(
+                tp_size=ranks, moe_tp_size=ranks, attn_tp_size=attn_tp, attn_cp_size=attn_cp, attn_dp_size=1
+            )
+        )
+        try:
+            return get_batch_sizes_to_capture(runner, width, gathered_buffer_required=gather)[0]
+        except AssertionError:
+            return REFUSED
+
+
+def gathers(tp: int, dp: int, backend: str, dense_tp: int | None, dp_lm_head: bool, opt_out: bool) -> Any:
+    """`require_mlp_tp_gather` and `require_attn_tp_gather` under these settings."""
+    from sglang.srt.layers.moe.utils import MoeA2ABackend
+    from sglang.srt.runtime_context import get_flags, get_parallel
+    from sglang.srt.utils.common import require_attn_tp_gather, require_mlp_tp_gather
+
+    sizes = {"tp_size": tp, "moe_tp_size": tp, "attn_tp_size": tp // dp, "attn_dp_size": dp, "attn_cp_size": 1}
+    switches = {"enable_dp_lm_head": dp_lm_head, "moe_dense_tp_size": dense_tp, "disable_attn_tp_gather": opt_out}
+    with ExitStack() as stack:
+        stack.enter_context(get_parallel().override(**sizes, **switches, attn_dp_enabled=dp > 1, num_dp_ranks=dp))
+        stack.enter_context(get_flags().moe.override(a2a_backend=MoeA2ABackend(backend)))
+        return [require_mlp_tp_gather(), require_attn_tp_gather()]
+
+
+def default_list(max_bs: int, algorithm: str | None, padding: bool) -> Any:
+    """`generate_decode_cuda_graph_batch_sizes` under these settings."""
+    from sglang.srt.arg_groups.cuda_graph_hook import generate_decode_cuda_graph_batch_sizes
+    from sglang.srt.server_args import ServerArgs
+
+    arguments = ServerArgs(model_path="dummy", speculative_algorithm=algorithm, disable_cuda_graph_padding=not padding)
+    return generate_decode_cuda_graph_batch_sizes(arguments, max_bs)
+
+
+def serve() -> None:
+    """Answer questions until the input ends. What the engine prints goes to standard error."""
+    answers, sys.stdout = sys.stdout, sys.stderr
+    from sglang.srt.runtime_context import publish
+    from sglang.srt.server_args import ServerArgs
+
+    publish(ServerArgs(model_path="dummy"), role="scheduler")
+    functions = {"capture": capture, "gathers": gathers, "default_list": default_list}
+    for line in sys.stdin:
+        question = json.loads(line)
+        answers.write(json.dumps(functions[question.pop("function")](**question)) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    serve()
