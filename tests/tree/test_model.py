@@ -78,7 +78,7 @@ def test_only_parent_arrays_are_trees(found: list[int]) -> None:
     if found[:1] == [-1] and all(0 <= parent < row for row, parent in enumerate(found[1:], start=1)):
         assert from_parents(found).nodes == len(found)
     else:
-        with pytest.raises(ValueError, match="root|parent"):
+        with pytest.raises(ValueError, match=r"root|parent"):
             from_parents(found)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from tests.strategies import siblings_differ, targets
 def longest(tree: Tree, after: list[int]) -> tuple[int, ...]:
     """Brute force: of all paths from the root on which every node is what the target says, the longest."""
     paths = [tree.path(row) for row in range(tree.nodes)]
-    agreeing = [p for p in paths if all(tree.tokens[b] == after[a] for a, b in zip(p, p[1:], strict=False))]
+    agreeing = [p for p in paths if all(tree.tokens[b] == after[a] for a, b in itertools.pairwise(p))]
     return max(agreeing, key=len)
 
 
