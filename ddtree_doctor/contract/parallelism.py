@@ -7,6 +7,7 @@ inside the TP group, by either spelling: `--attn-dp-size N`, or `--dp-size N --e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ddtree_doctor.contract.given import Given
@@ -94,27 +95,38 @@ def _mlp_gather(given: Given, tp: Value[int], attn_dp: Value[int]) -> Value[bool
     if not given.switch("enable_dp_lm_head").need():
         return derived("mlp_gather", True, "DP attention without --enable-dp-lm-head")
     backend = given.text("moe_a2a_backend", default="none").need()
-    if backend in _always_gather(given):
+    if _always_gather(given, backend):
         return derived("mlp_gather", True, f"DP attention with the all-to-all backend {backend}")
     spans = dense.need() > tp.need() // attn_dp.need()
     return derived("mlp_gather", spans, f"dense TP {dense.value} against {tp.value} / {attn_dp.value} ranks a group")
 
 
-def _always_gather(given: Given) -> set[str]:
-    """All-to-all backends under which DP ranks must agree on one batch size in every case."""
+def _always_gather(given: Given, backend: str) -> bool:
+    """Whether DP ranks must agree on one batch size under this all-to-all backend in every case."""
     named = given.facts.engine.traits.get("gather_a2a")
     if named is None:
         raise NotKnown("mlp_gather", "the engine's rule for all-to-all backends is not recognised")
-    switches = given.facts.launch.environment
-    return {
-        "mori" if name in MORI_SWITCHES else name
-        for name in named
-        if name not in MORI_SWITCHES or switches.get(MORI_SWITCHES[name], "").lower() in ("1", "true", "yes", "y")
-    }
+    if backend != "mori":
+        return backend in named
+    return any(_switched(given, *MORI_SWITCHES[name]) for name in named if name in MORI_SWITCHES)
 
 
-MORI_SWITCHES = {"mori_epv2": "SGLANG_MORI_EP_V2", "mori": "SGLANG_MORI_RECV_BOUND"}
-"""Conditions on the backend mori → the environment variable that switches each on."""
+def _switched(given: Given, variable: str, default: bool | None) -> bool:
+    value = given.facts.launch.environment.get(variable, "").lower()
+    if value not in SWITCH:
+        if default is None:
+            raise NotKnown("mlp_gather", f"with the all-to-all backend mori it depends on {variable}, which is not set")
+        return default
+    return SWITCH[value]
+
+
+SWITCH = {"true": True, "1": True, "yes": True, "y": True, "false": False, "0": False, "no": False, "n": False}
+
+MORI_SWITCHES: Mapping[str, tuple[str, bool | None]] = {
+    "mori": ("SGLANG_MORI_RECV_BOUND", False),
+    "mori_epv2": ("SGLANG_MORI_EP_V2", None),
+}
+"""Condition on the backend mori → (environment variable that switches it, its default); None: the model decides."""
 
 
 def _attn_gather(given: Given, tp: Value[int], attn_dp: Value[int]) -> Value[bool]:

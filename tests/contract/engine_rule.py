@@ -7,6 +7,7 @@ up around the functions is their input only: the published configuration, the pa
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,9 +22,15 @@ class Engine:
     """The process. Use it as a context manager."""
 
     def __enter__(self) -> Engine:
+        env = os.environ | {"SGLANG_MORI_EP_V2": "0"}
         self._noise = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._noise, text=True
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._noise,
+            text=True,
+            env=env,
         )
         return self
 
