@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ddtree_doctor.replay.record import Behaviour
+
 __all__ = ["Buffer", "Captured", "Ledger", "Row"]
 
 
@@ -77,7 +79,8 @@ class Ledger:
     `substituted` says in words what differed from the real deployment. `resolved` holds the engine's own resolved
     settings. `sizes` holds what buffers are measured against (context_len, vocab_size, hidden_size, pool_size, steps,
     topk, draft_tokens, page_size, capture_hidden…). `unknown` names why the probe as a whole gave nothing
-    (`killed by SIGKILL`, `timed out after 60 s`, `moved seam …`).
+    (`killed by SIGKILL`, `timed out after 60 s`, `moved seam …`). `behaviours` is what replays were seen to do, empty
+    below the replay tiers.
     """
 
     algorithm: str
@@ -86,6 +89,7 @@ class Ledger:
     substituted: tuple[str, ...] = ()
     resolved: Mapping[str, Any] = field(default_factory=dict)
     sizes: Mapping[str, Any] = field(default_factory=dict)
+    behaviours: tuple[Behaviour, ...] = ()
     seconds: float = 0.0
     unknown: str = ""
 

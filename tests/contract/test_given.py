@@ -85,7 +85,9 @@ def test_a_mapping_must_be_a_json_object(text: str) -> None:
     assert read("--cuda-graph-config", '{"decode": {}}').mapping("cuda_graph_config").value == {"decode": {}}
 
 
-@given(st.lists(st.text(max_size=12), max_size=3), st.sampled_from(["integer", "text", "switch", "integers", "mapping"]))
+@given(
+    st.lists(st.text(max_size=12), max_size=3), st.sampled_from(["integer", "text", "switch", "integers", "mapping"])
+)
 def test_no_words_make_reading_raise(words: list[str], kind: str) -> None:
     case = facts()
     flag = Flag(option="--x", name="x", values=tuple(words))

@@ -1,0 +1,54 @@
+"""DD301: a graph's replay gives other logits than the eager forward of the same batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ddtree_doctor.checks.replayed import Replayed, numbers, scenes
+from ddtree_doctor.replay.record import Behaviour
+from ddtree_doctor.rule import Case, Finding
+
+
+class ReplayDiffersFromEager(Replayed):
+    """A graph's replay gives other logits than the eager forward of the same batch."""
+
+    code = "DD301"
+    required = True
+    why = (
+        "The graph reads something that was not refreshed for this batch: rows beyond the raw batch that kept old "
+        "values, a tensor that was bound anew instead of copied into, metadata of another size. The server stays "
+        "healthy and answers with wrong tokens."
+    )
+    fix = (
+        "in the engine: copy every input of the pass into the tensors that were captured, padded rows included",
+        "--disable-cuda-graph until then",
+    )
+    references = (
+        "https://github.com/sgl-project/sglang/issues/28569",
+        "https://github.com/sgl-project/sglang/issues/9687",
+    )
+
+    def judge(self, case: Case) -> Iterator[Finding]:
+        """The worst pass of each behaviour."""
+        for seen in self.behaviours(case):
+            yield from self.differing(seen)
+
+    def differing(self, seen: Behaviour) -> Iterator[Finding]:
+        """One finding for a behaviour with passes whose replay is not within what the measured spread allows."""
+        bad = [one for one in seen.passes if one.replay and not one.replay.agrees(seen.dtype)]
+        gaps = [(one.replay.largest, one) for one in bad if one.replay]
+        if not gaps:
+            return
+        _, worst = max(gaps, key=lambda pair: pair[0])
+        assert worst.replay is not None
+        facts = numbers(worst.replay, seen.dtype)
+        yield self.found(
+            seen.subject,
+            f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(bad)}); the worst, {worst.scenario} with "
+            f"{worst.bs} requests in the graph for {worst.captured_bs}, by {worst.replay.largest:.3g} where "
+            f"{worst.replay.allowed(seen.dtype):.3g} is allowed, first in row {worst.replay.row}",
+            scenarios=[one.scenario for one in bad],
+            bs=worst.bs,
+            captured_bs=worst.captured_bs,
+            **facts,
+        )
