@@ -38,23 +38,23 @@ class Given:
                 raise ValueError(f"it must be at least {least}")
             return number
 
-        return self._read(names, parse, default)
+        return self._read(names, int, parse, default)
 
     def text(self, *names: str, default: str | None = None) -> Value[str]:
         """One word."""
-        return self._read(names, _text, default)
+        return self._read(names, str, _text, default)
 
     def switch(self, *names: str) -> Value[bool]:
         """A flag that is there or not; `--no-…` and `false` switch it off."""
-        return self._read(names, _switch, False)
+        return self._read(names, bool, _switch, False)
 
     def integers(self, *names: str) -> Value[tuple[int, ...]]:
         """A list of whole numbers."""
-        return self._read(names, _integers, None)
+        return self._read(names, tuple, _integers, None)
 
     def mapping(self, *names: str) -> Value[Mapping[str, Any]]:
         """A JSON object."""
-        return self._read(names, _mapping, None)
+        return self._read(names, Mapping, _mapping, None)
 
     def flag(self, *names: str) -> Flag | None:
         """The last flag for the first of `names` that is given.
@@ -67,7 +67,7 @@ class Given:
                     return flag
         return None
 
-    def _read(self, names: tuple[str, ...], parse: Callable[[Flag], T], default: T | None) -> Value[T]:
+    def _read(self, names: tuple[str, ...], kind: type, parse: Callable[[Flag], T], default: T | None) -> Value[T]:
         flag = self.flag(*names)
         if flag is not None and flag.unknown:
             return unknown(names[0], f"{flag.option}: {flag.unknown}")
@@ -76,7 +76,7 @@ class Given:
         unread = self.facts.launch.unknown
         if why := next((unread[name] for name in names if name in unread), ""):
             return unknown(names[0], why)
-        return self._default(names, default)
+        return self._default(names, kind, default)
 
     def _parsed(self, name: str, flag: Flag, parse: Callable[[Flag], T]) -> Value[T]:
         try:
@@ -85,11 +85,16 @@ class Given:
             return unknown(name, f"{flag.option} {' '.join(flag.values)}: {error}")
         return Value(name=name, value=value, origin="given", why=f"{flag.option} {' '.join(flag.values)}".rstrip())
 
-    def _default(self, names: tuple[str, ...], default: T | None) -> Value[T]:
+    def _default(self, names: tuple[str, ...], kind: type, default: T | None) -> Value[T]:
         for name in names:
             option = self.facts.engine.option(name)
             if option and option.default_known and option.default is not None:
-                value = tuple(option.default) if isinstance(option.default, list) else option.default
+                value: Any = tuple(option.default) if isinstance(option.default, list) else option.default
+                if not isinstance(value, kind):
+                    # A fork may take a word such as "auto" where a release takes a number.
+                    return unknown(
+                        names[0], f"the engine's default of {name} is {value!r:.40}, not of type {kind.__name__}"
+                    )
                 return Value(name=names[0], value=value, origin="default", why=f"the engine's default of {name}")
         if default is None:
             return unset(names[0])
