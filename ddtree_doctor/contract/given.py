@@ -89,16 +89,18 @@ class Given:
         for name in names:
             option = self.facts.engine.option(name)
             if option and option.default_known and option.default is not None:
-                value: Any = tuple(option.default) if isinstance(option.default, list) else option.default
-                if not isinstance(value, kind):
-                    # A fork may take a word such as "auto" where a release takes a number.
-                    return unknown(
-                        names[0], f"the engine's default of {name} is {value!r:.40}, not of type {kind.__name__}"
-                    )
-                return Value(name=names[0], value=value, origin="default", why=f"the engine's default of {name}")
+                found = tuple(option.default) if isinstance(option.default, list) else option.default
+                return _default_of(names[0], name, found, kind)
         if default is None:
             return unset(names[0])
         return Value(name=names[0], value=default, origin="default", why="the default of every release read")
+
+
+def _default_of(name: str, field: str, value: Any, kind: type) -> Value[Any]:
+    # A fork may take a word such as "auto" where a release takes a number.
+    right = isinstance(value, kind)
+    why = f"the engine's default of {field}" + ("" if right else f" is {value!r:.40}, not of type {kind.__name__}")
+    return Value(name=name, value=value, origin="default", why=why) if right else unknown(name, why)
 
 
 def _whole(word: str) -> int:
