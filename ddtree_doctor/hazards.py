@@ -13,7 +13,8 @@ that must all hold:
     environment        variable to its values, [] for any but "", 0, false   {"SGLANG_ENABLE_OVERLAP_PLAN_STREAM": []}
     package            distribution to a version specifier                   {"flashinfer-python": "<0.6.15"}
 
-`hazard_conditions` holds them against a case.
+`kind` says what the hazard is tied to first of all: an `architecture`, a `package` version, or settings of the launch
+(`switch`). `hazard_conditions` holds the conditions against a case.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DD122: a switch that people got hurt by."""
+"""DD122: settings that people got hurt by."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ddtree_doctor.hazards import of_kind
 from ddtree_doctor.rule import Case, Check, Finding
 
 
-class RiskySwitchSet(Check):
-    """A switch is set that was reported to break speculative decoding."""
+class RiskySettings(Check):
+    """Settings like these were reported to break speculative decoding."""
 
     code = "DD122"
     severity = "warning"
     confidence = "reported"
     why = (
-        "Somebody met a fault with this switch in a setting like this one. A report is no proof that this launch has "
-        "it; the source says what was seen and whether the cause is known."
+        "Somebody met a fault with these flags, variables or settings. A report is no proof that this launch has it; "
+        "the source says what was seen and whether the cause is known."
     )
-    fix = ("test with the switch off",)
+    fix = ("test without the setting named above",)
     references = ("https://github.com/sgl-project/sglang/pull/28034",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
