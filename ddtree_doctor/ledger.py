@@ -46,8 +46,9 @@ class Row:
     `tokens_per_bs` is the width the runner believes; `source` is the file and line, inside the engine, of the class
     that sized the graph. `inputs` holds what the capture-list rule was fed (configured list, pool size, attn_tp, cp,
     gather, two_batch_overlap, width) so that the contract can compute the list anew. `gate_width` is the width that
-    graph admission compares, -1 where it is unset; `dummy_width` that of the dummy verify input. `unknown` says why
-    nothing was observed: then the other fields are empty.
+    graph admission compares, -1 where it is unset; `dummy_width` that of the dummy verify input. `failed` is what
+    capturing raised, empty where it went through: then `captured` ends early. `unknown` says why nothing was observed:
+    then the other fields are empty.
     """
 
     algorithm: str
@@ -64,6 +65,7 @@ class Row:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     captured: tuple[Captured, ...] = ()
     buffers: tuple[Buffer, ...] = ()
+    failed: str = ""
     unknown: str = ""
 
     @property

@@ -1,11 +1,13 @@
 """What SGLang's plugin groups load. Inert unless the doctor started this process.
 
 SGLang reads the groups `sglang.srt.platforms` and `sglang.srt.plugins` in every process of the user's environment, so
-both functions do nothing, and import nothing, unless the doctor set DDTREE_DOCTOR_PROBE.
+both functions do nothing, and import nothing, unless the doctor set DDTREE_DOCTOR_PROBE. DDTREE_DOCTOR_PLUGIN names
+the plugin to add, DDTREE_DOCTOR_PLUGIN_OPTIONS holds its options as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 
 __all__ = ["platform", "plugins"]
@@ -17,4 +19,9 @@ def platform() -> str | None:
 
 
 def plugins() -> None:
-    """Do nothing outside a probe."""
+    """Add the doctor's plugin to SGLang's algorithms inside a probe that names one; nothing everywhere else."""
+    name = os.environ.get("DDTREE_DOCTOR_PLUGIN")
+    if "DDTREE_DOCTOR_PROBE" in os.environ and name:
+        from ddtree_doctor.engine.plugins import plugin_named
+
+        plugin_named(name).load()(json.loads(os.environ.get("DDTREE_DOCTOR_PLUGIN_OPTIONS", "{}")))

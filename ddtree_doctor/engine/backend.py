@@ -12,12 +12,17 @@ __all__ = ["RecordingBackend", "Taken", "captures"]
 
 @dataclass(slots=True)
 class Taken:
-    """One captured graph: the engine's key, the forward that was to be frozen, and its output if it was run."""
+    """One captured graph: the engine's key, the forward that was to be frozen, and its output if it was run.
+
+    `mask_numel` is the number of elements of the mask that attention was given at capture, None for none: the backend
+    keeps one set of metadata, which the next capture replaces.
+    """
 
     key: Any
     forward: Callable[[], Any]
     output: Any = None
     ran: bool = False
+    mask_numel: int | None = None
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class RecordingBackend:
         post_warmup_hook: Callable[[], None] | None = None,
     ) -> None:
         """Keep the forward of one shape; run it if it is one of those that are to be run."""
-        taken = self.taken[shape_key] = Taken(shape_key, forward_fn)
+        taken = self.taken[shape_key] = Taken(shape_key, forward_fn, mask_numel=_mask_numel(self.runner))
         if captures.runs(self.runner, shape_key):
             taken.output = forward_fn()
             taken.ran = True
@@ -82,3 +87,9 @@ class RecordingBackend:
     def cleanup(self) -> None:
         """Drop what was captured."""
         self.taken.clear()
+
+
+def _mask_numel(runner: Any) -> int | None:
+    metadata = getattr(getattr(runner, "attn_backend", None), "forward_metadata", None)
+    mask = getattr(metadata, "custom_mask", None)
+    return None if mask is None else int(mask.numel())

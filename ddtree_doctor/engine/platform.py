@@ -7,6 +7,7 @@ Methods that a release does not ask for are ignored by it, so one class serves a
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import torch
@@ -21,8 +22,6 @@ try:  # a release before capabilities were declared asks `support_cuda_graph` in
     from sglang.srt.platforms.interface import PlatformCapabilities
 except ImportError:
     PlatformCapabilities = None
-
-_GIB = 1 << 30
 
 
 class RecordingPlatform(SRTPlatform):  # type: ignore[misc]
@@ -39,8 +38,8 @@ class RecordingPlatform(SRTPlatform):  # type: ignore[misc]
         return True
 
     def get_device_total_memory(self, device_id: int = 0) -> int:
-        """A fixed 16 GiB, so that pool sizes do not depend on the machine that runs the probe."""
-        return 16 * _GIB
+        """Bytes of the launch's GPU: the engine derives its default capture list and chunk size from them."""
+        return int(os.environ["DDTREE_DOCTOR_GPU_MIB"]) << 20
 
     def get_current_memory_usage(self, device: torch.device | None = None) -> float:
         """Always 0: memory is not what the shape tier measures."""

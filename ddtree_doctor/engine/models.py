@@ -1,0 +1,101 @@
+"""Tiny checkpoints for every algorithm: which to start, and the launch's own numbers written into their configs.
+
+What a graph's shapes hang on is the launch's: block size, drafts, ranks, context. What they do not hang on is tiny:
+layers, hidden size, vocabulary. Heads grow with the ranks, so that every rank keeps as many as a lone one has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CHECKPOINTS", "Checkpoints", "Numbers", "checkpoints", "written"]
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """What a launch decides about its checkpoints. None where it is not known: the tiny config's own value stays.
+
+    `tp` is the tensor-parallel size, `context` tokens of a sequence, `block` the drafter's block in tokens, `drafts`
+    how many prediction layers a checkpoint holds.
+    """
+
+    tp: int = 1
+    context: int = 512
+    block: int | None = None
+    drafts: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoints:
+    """The folders under `fixtures/models/tiny` that an algorithm needs.
+
+    `draft` is None where the draft needs no checkpoint of its own, `adapter` a LoRA adapter where it needs one.
+    """
+
+    target: str = "target"
+    draft: str | None = None
+    adapter: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+CHECKPOINTS: Mapping[str, Checkpoints] = {
+    "NONE": Checkpoints(),
+    "NGRAM": Checkpoints(),
+    "EAGLE": Checkpoints(draft="eagle"),
+    "EAGLE3": Checkpoints(draft="eagle3"),
+    "STANDALONE": Checkpoints(draft="standalone"),
+    "DFLASH": Checkpoints(draft="dflash"),
+    "DDTREE": Checkpoints(draft="dflash"),
+    "DSPARK": Checkpoints(draft="dspark"),
+    "FROZEN_KV_MTP": Checkpoints(target="target-gemma4", draft="frozen-kv-mtp"),
+    "MULTI_LAYER_EAGLE": Checkpoints(target="target-multi-layer-mtp", draft="target-multi-layer-mtp"),
+    "UNO": Checkpoints(adapter="uno-lora"),
+}
+"""Algorithm → checkpoints. MULTI_LAYER_EAGLE is EAGLE with one draft layer a step."""
+
+
+def checkpoints(algorithm: str) -> Checkpoints | None:
+    """The checkpoints of `algorithm`, None where no tiny ones can be made."""
+    return CHECKPOINTS.get(algorithm)
+
+
+def written(name: str, numbers: Numbers, folder: Path) -> Path:
+    """A copy of the tiny checkpoint `name` under `folder`, with the launch's numbers in it."""
+    source = resources.files("ddtree_doctor.fixtures") / "models" / "tiny" / name
+    config = json.loads((source / "config.json").read_text())
+    target = folder / name
+    target.mkdir(exist_ok=True)
+    (target / "config.json").write_text(json.dumps(fitted(config, numbers), indent=2))
+    return target
+
+
+def fitted(config: Config, numbers: Numbers) -> Config:
+    """`config` with the launch's numbers in it, in nested text configs too."""
+    changed = {key: fitted(value, numbers) if key == "text_config" else value for key, value in config.items()}
+    return {key: _FIT[key](value, numbers) if key in _FIT else value for key, value in changed.items()}
+
+
+def _per_rank(value: int, numbers: Numbers) -> int:
+    return value * numbers.tp
+
+
+_FIT: Mapping[str, Callable[[Any, Numbers], Any]] = {
+    "num_attention_heads": _per_rank,
+    "num_key_value_heads": _per_rank,
+    "swa_num_attention_heads": _per_rank,
+    "swa_num_key_value_heads": _per_rank,
+    "intermediate_size": _per_rank,
+    "vocab_size": lambda value, numbers: max(value, 64 * numbers.tp),
+    "draft_vocab_size": lambda value, numbers: max(value, 64 * numbers.tp),
+    "max_position_embeddings": lambda value, numbers: max(value, 2 * numbers.context),
+    "block_size": lambda value, numbers: value if numbers.block is None else numbers.block,
+    "num_nextn_predict_layers": lambda value, numbers: value if numbers.drafts is None else numbers.drafts,
+}
+"""Config key → its value for a launch."""

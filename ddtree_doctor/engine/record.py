@@ -1,0 +1,201 @@
+"""From started workers to ledger rows: what each graph runner was seen to believe, allocate and capture."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ddtree_doctor.engine import seams
+from ddtree_doctor.engine.backend import RecordingBackend, Taken
+from ddtree_doctor.engine.buffers import buffers_of
+from ddtree_doctor.engine.resolve import resolved
+from ddtree_doctor.engine.roles import expected, role_of
+from ddtree_doctor.engine.start import Started
+from ddtree_doctor.ledger import Captured, Ledger, Row
+
+__all__ = ["recorded"]
+
+
+def recorded(started: Started) -> Ledger:
+    """The ledger of what was started: a row for each runner, and one that says why for each role without a runner."""
+    rows = [_row_or_why(started, backend) for backend in started.backends]
+    seen = {row.role for row in rows}
+    rows += [_absent(started, role) for role in expected(started.job.checkpoints) if role not in seen]
+    return Ledger(
+        algorithm=started.job.algorithm,
+        engine_version=_version(),
+        rows=tuple(rows),
+        substituted=started.job.substituted,
+        resolved=resolved(started.arguments),
+        sizes=_sizes(started),
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("sglang")
+
+
+def _row_or_why(started: Started, backend: RecordingBackend) -> Row:
+    """The row of one runner; where a seam has moved, a row that names it."""
+    on_draft = bool(getattr(getattr(backend.runner, "model_runner", None), "is_draft_worker", False))
+    try:
+        return _row(started, backend, on_draft)
+    except seams.MovedSeam as moved:
+        role = role_of(_mode(backend.runner), on_draft=on_draft) or expected(started.job.checkpoints)[0]
+        return _unknown(started, role, str(moved))
+
+
+def _row(started: Started, backend: RecordingBackend, on_draft: bool) -> Row:
+    runner = backend.runner
+    sizes = list(seams.field(runner, "capture list"))
+    listed = started.lists.of(seams.field(runner, "capture list"))
+    captured = tuple(sorted((_captured(taken) for taken in backend.taken.values()), key=lambda one: one.bs))
+    return Row(
+        algorithm=started.job.algorithm,
+        role=role_of(_mode(runner), on_draft=on_draft),
+        worker="draft" if on_draft else "target",
+        runner=type(runner).__name__,
+        source=_source(type(runner)),
+        mode=_mode(runner),
+        tokens_per_bs=int(seams.field(runner, "captured width")),
+        capture_bs=tuple(sizes),
+        mul_base=listed.base if listed else None,
+        gate_width=_gate_width(backend),
+        dummy_width=_dummy_width(started, runner, on_draft),
+        inputs=listed.inputs if listed else {},
+        captured=captured,
+        buffers=_buffers(runner),
+        failed=started.failed if backend is started.backends[-1] else "",
+    )
+
+
+def _absent(started: Started, role: str) -> Row:
+    return _unknown(started, role, started.failed or "the engine captured no graph for this role")
+
+
+def _unknown(started: Started, role: str, why: str) -> Row:
+    return Row(
+        algorithm=started.job.algorithm, role=role, worker="draft" if "draft" in role else "target", unknown=why
+    )
+
+
+def _mode(runner: Any) -> str:
+    return str(getattr(getattr(runner, seams.FIELDS["capture mode"][0], None), "name", ""))
+
+
+def _source(runner: type) -> str:
+    """`sglang/srt/….py:359`: where the class that is nearest to `runner` assigns its captured width."""
+    for owner in runner.__mro__:
+        line = _assigned(owner, seams.FIELDS["captured width"])
+        if line is not None:
+            return f"{_short(inspect.getsourcefile(owner) or owner.__module__)}:{line}"
+    return f"{_short(inspect.getsourcefile(runner) or runner.__module__)}"
+
+
+def _assigned(owner: type, names: tuple[str, ...]) -> int | None:
+    try:
+        lines, first = inspect.getsourcelines(owner)
+    except (OSError, TypeError):
+        return None
+    for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        if any(isinstance(target, ast.Attribute) and target.attr in names for target in targets):
+            return first + node.lineno - 1 if isinstance(node, ast.stmt) else None
+    return None
+
+
+def _short(file: str) -> str:
+    """A path from the package's own folder on, the same on every machine."""
+    parts = Path(file).parts
+    start = max((parts.index(package) for package in ("sglang", "ddtree_doctor") if package in parts), default=0)
+    return "/".join(parts[start:])
+
+
+def _captured(taken: Taken) -> Captured:
+    batch = _batch(taken)
+    tokens = seams.field(batch, "tokens of a forward")
+    logits = getattr(taken.output, "next_token_logits", None)
+    return Captured(
+        bs=int(seams.field(batch, "batch size of a forward")),
+        tokens=int(tokens.shape[0]),
+        key=str(taken.key),
+        logits_rows=None if logits is None else int(logits.shape[0]),
+        mask_numel=taken.mask_numel,
+        inputs={name: tuple(value.shape) for name, value in _tensors(batch)},
+    )
+
+
+def _batch(taken: Taken) -> Any:
+    """The forward batch that a captured forward closes over."""
+    kind = seams.find("forward batch")
+    cells = [cell.cell_contents for cell in getattr(taken.forward, "__closure__", None) or () if _full(cell)]
+    found = next((value for value in cells if isinstance(value, kind)), None)
+    if found is None:
+        raise seams.MovedSeam("forward batch", "moved", "the captured forward closes over no forward batch")
+    return found
+
+
+def _full(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _tensors(batch: Any) -> Iterator[tuple[str, Any]]:
+    import torch
+
+    for name, value in vars(batch).items():
+        if isinstance(value, torch.Tensor):
+            yield name, value
+
+
+def _gate_width(backend: RecordingBackend) -> int | None:
+    """The width that admission compares, of the verify or draft input that the runner captured with."""
+    for taken in backend.taken.values():
+        spec_info = getattr(_batch(taken), "spec_info", None)
+        if spec_info is not None:
+            return int(seams.field(spec_info, "width that admission compares"))
+    return None
+
+
+def _dummy_width(started: Started, runner: Any, on_draft: bool) -> int | None:
+    """The width of the input that this runner's worker warms up with, by SGLang's own function; None where it has none."""
+    if started.algorithm.is_none() or role_of(_mode(runner), on_draft=on_draft) != "target_verify":
+        return None
+    width = int(seams.field(runner, "captured width"))
+    dummy = seams.find("dummy verify input")(started.algorithm, None, width, False)
+    return None if dummy is None else int(seams.field(dummy, "width of a verify input"))
+
+
+def _buffers(runner: Any) -> Any:
+    pool = seams.field(seams.field(runner, "runner's model runner"), "request pool")
+    return buffers_of(runner, seams.field(runner, "runner's buffers"), _attention(runner), pool)
+
+
+def _attention(runner: Any) -> Any:
+    return seams.field(runner, "runner's attention backend")
+
+
+def _sizes(started: Started) -> dict[str, Any]:
+    runner = started.target.model_runner
+    spec = seams.find("speculation options")()
+    config = runner.model_config
+    return {
+        "context_len": int(config.context_len),
+        "vocab_size": int(config.vocab_size),
+        "hidden_size": int(config.hidden_size),
+        "pool_size": int(seams.field(runner, "request pool").size),
+        "steps": spec.speculative_num_steps,
+        "topk": spec.speculative_eagle_topk,
+        "draft_tokens": spec.speculative_num_draft_tokens,
+        "page_size": runner.page_size,
+        "dtype": str(config.dtype).removeprefix("torch."),
+        "num_heads": int(config.num_attention_heads),
+    }

@@ -1,0 +1,50 @@
+"""The probe process of the shape tier: starts the engine for one job and answers with its ledger."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ddtree_doctor.engine.job import Job
+from ddtree_doctor.probe.child import Failed, serve
+
+__all__ = ["observed"]
+
+
+def observed(job: Job) -> dict[str, Any]:
+    """The ledger of `job` as plain data. Raises Failed, with the reason, where there is none."""
+    began = time.monotonic()
+    try:
+        from ddtree_doctor.engine.start import prepare, start
+
+        prepare(job)
+        from ddtree_doctor.engine.record import recorded
+
+        with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
+            ledger = recorded(start(job, Path(folder), runs=_smallest(job.forwards)))
+    except ImportError as missing:
+        raise Failed(f"import failed: {type(missing).__name__}: {missing}") from missing
+    return asdict(replace(ledger, seconds=round(time.monotonic() - began, 2)))
+
+
+def _smallest(count: int) -> Any:
+    """Whether a forward is among the `count` smallest of its runner: every kernel of a forward runs in an interpreter."""
+
+    def runs(runner: Any, key: Any) -> bool:
+        return bool(key.size <= sorted(runner.capture_bs)[:count][-1])
+
+    return runs
+
+
+def _work(job: dict[str, Any]) -> dict[str, Any]:
+    return observed(Job(**job))
+
+
+if __name__ == "__main__":
+    serve(_work)
+    # The engine's threads and destructors have nothing to do with the answer.
+    os._exit(0)

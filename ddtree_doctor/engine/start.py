@@ -1,0 +1,154 @@
+"""Starts SGLang's own workers in the order of its scheduler, up to captured graphs.
+
+The order is that of `Scheduler.init_model_worker` (managers/scheduler.py): target worker, draft worker, memory pools,
+attention backends, graphs; before it what the scheduler's process does (publish, process groups, layers). Recording is
+not done here: what was started is returned, for a ledger or a replay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ddtree_doctor.engine import host, mutants, seams
+from ddtree_doctor.engine.backend import RecordingBackend, captures
+from ddtree_doctor.engine.job import Job
+from ddtree_doctor.engine.resolve import server_arguments
+from ddtree_doctor.engine.rule_log import RuleLog
+from ddtree_doctor.probe.child import Failed
+
+__all__ = ["Started", "prepare", "start"]
+
+_PORT = 29555
+"""Never opened: the process groups are torch's fake ones."""
+
+
+@dataclass(slots=True)
+class Started:
+    """SGLang's workers with their graphs captured.
+
+    `draft` is None where the algorithm has no worker of its own. `backends` are the runners' recording backends in the
+    order of capture. `failed` says what capturing raised; what was captured before is there all the same.
+    """
+
+    job: Job
+    arguments: Any
+    algorithm: Any
+    target: Any = None
+    draft: Any = None
+    backends: list[RecordingBackend] = field(default_factory=list)
+    lists: RuleLog = field(default_factory=RuleLog)
+    failed: str = ""
+
+
+def prepare(job: Job) -> None:
+    """Make this process one in which SGLang runs without a GPU, with the job's plugin. Call before SGLang is imported."""
+    os.environ["DDTREE_DOCTOR_GPU_MIB"] = str(job.gpu_mib)
+    if job.plugin:
+        os.environ["DDTREE_DOCTOR_PLUGIN"] = job.plugin
+        os.environ["DDTREE_DOCTOR_PLUGIN_OPTIONS"] = json.dumps(dict(job.values))
+    host.before_import()
+    seams.find("plugin loader")()
+
+
+def start(job: Job, folder: Path, *, runs: Callable[[Any, Any], bool] | None = None) -> Started:
+    """Start the workers of `job` and capture. Call `prepare` first. Tiny checkpoints are written under `folder`.
+
+    `runs` decides which captured forwards really run, given runner and key. Raises Failed where SGLang refuses the
+    launch, MovedSeam where it is not built as any known release.
+    """
+    arguments = server_arguments(job, folder)
+    _publish(arguments)
+    started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)))
+    _import_workers(started)
+    mutants.apply(job.mutant)
+    host.after_import()
+    started.lists.listen()
+    started.backends = captures.backends
+    captures.runs = runs or captures.runs
+    _workers(started)
+    _pools(started)
+    _attention(started)
+    _graphs(started)
+    return started
+
+
+def _algorithm(arguments: Any) -> str | None:
+    name: str | None = seams.find("speculation options")().speculative_algorithm
+    return name
+
+
+def _publish(arguments: Any) -> None:
+    """What the scheduler's process does before it builds anything."""
+    ranks = seams.find("spawn ranks")(world_rank=0, dp_rank=None, gpu_id=0)
+    seams.find("publish")(arguments, role="scheduler", ranks=ranks)
+    seams.find("parallel runtime")(server_args=arguments, device="cpu", dist_port=_PORT)
+    seams.find("layer runtime")(model_config=seams.find("model config").from_server_args(arguments))
+
+
+def _import_workers(started: Started) -> None:
+    """Load the modules that the workers are in, so that what is to be replaced in them is there."""
+    seams.find("target worker")
+    seams.find("decode runner")
+    if started.algorithm.is_ngram():
+        seams.replace("n-gram corpus", lambda _: lambda: _EmptyCorpus)
+    if not started.algorithm.is_none():
+        started.algorithm.create_worker(started.arguments)
+
+
+class _EmptyCorpus:
+    """SGLang compiles its table of n-grams with a C++ compiler when it starts; no shape hangs on what is in it."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+
+def _workers(started: Started) -> None:
+    where = {"server_args": started.arguments, "gpu_id": 0, "nccl_port": _PORT}
+    try:
+        started.target = seams.find("target worker")(**where)
+        if not started.algorithm.is_none():
+            worker = started.algorithm.create_worker(started.arguments)
+            started.draft = worker(**where, target_worker=started.target)
+    except (ValueError, NotImplementedError, AssertionError) as refusal:
+        raise Failed(f"the engine's worker refuses this launch: {type(refusal).__name__}: {refusal}") from refusal
+
+
+def _pools(started: Started) -> None:
+    layout = getattr(started.draft, "draft_parallel_layout", None)
+    started.target.alloc_memory_pool(draft_parallel_layout=layout)
+    if started.draft is not None:
+        pool, allocator = started.target.get_memory_pool()
+        started.draft.alloc_memory_pool(
+            memory_pool_config=started.target.model_runner.memory_pool_config,
+            req_to_token_pool=pool,
+            token_to_kv_pool_allocator=allocator,
+        )
+
+
+def _attention(started: Started) -> None:
+    started.target.init_attention_backends()
+    if started.draft is not None:
+        started.draft.init_attention_backends()
+
+
+def _graphs(started: Started) -> None:
+    import torch
+
+    try:
+        with torch.no_grad():
+            started.target.init_cuda_graphs()
+            if started.draft is not None:
+                started.draft.init_cuda_graphs()
+    except Failed:
+        raise
+    except Exception as error:
+        started.failed = f"{type(error).__name__}: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [""])[0]
