@@ -44,7 +44,7 @@ class Launch:
     `command` is one line, redacted. `flags` is what the shell would pass, in order. `environment` holds what the file
     sets for the command. `notes` says what was found on the way (a comment after a backslash ended the command).
     `intended` is the launch that was probably meant, None where it does not differ. `unknown` maps a field name to
-    why it cannot be known. `role` is `prefill` or `decode` under disaggregation, else None.
+    why it cannot be known (`config` where the whole --config file is not, `env NAME` for a variable).
     """
 
     command: str
@@ -59,6 +59,12 @@ class Launch:
     def flag(self, name: str) -> Flag | None:
         """The last flag for the engine's field `name` (argparse lets the last one win), None if not given."""
         return next((flag for flag in reversed(self.flags) if flag.name == name), None)
+
+    @property
+    def role(self) -> str | None:
+        """`prefill` or `decode` where the launch is one side of disaggregated serving, else None."""
+        flag = self.flag("disaggregation_mode")
+        return flag.value if flag and flag.value in ("prefill", "decode") else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,94 @@
+"""Which words are secret, and what stands in their place from the moment they are read."""
+
+from __future__ import annotations
+
+import json
+import re
+
+__all__ = ["REDACTED", "Vault", "glued_secret", "is_secret_name", "redact_text", "secret_option"]
+
+REDACTED = "***"
+
+MIN_SCRUBBED = 8
+"""Shorter secrets are not looked for inside other words: they would hit by chance."""
+
+MAX_SECRETS = 1000
+
+_NAME = re.compile(
+    r"(?:^|_)(?:api_?keys?|keys?|key_[a-z]|token|auth|pass|passwd|passphrase|credentials?|dsn)$"
+    r"|secret|passw(?:or)?d|(?:^|_)(?:aws|token)_|api_?key|access_?key|private_?key|credential|token$|authorization",
+    re.IGNORECASE,
+)
+_NOT_SECRET = re.compile(
+    r"(?:^|_)(?:(?:pad|eos|bos|unk|sep|cls|mask|stop|draft|verify|per|num|max|min)_token|(?:primary|cache|sort)_key)$",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(r"^(--?[\w-]*?(?:api[-_]?key|password|secret))(?![\w-]*=)(.+)$", re.IGNORECASE | re.DOTALL)
+_ENDS_WITH_OPTION = re.compile(r"--?([A-Za-z][\w-]{0,80})(=?)$")
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^/\s@'\"]{1,2000})@")
+_QUERY = re.compile(
+    r"([?&;][^=&;?\s'\"]{0,40}(?:token|key|secret|password|signature|sig|auth)=)([^&\s'\"]{1,4000})", re.IGNORECASE
+)
+_MEMBER = re.compile(r"([\"'])([\w-]{1,60})\1(\s{0,9}:\s{0,9})(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')")
+_BEARER = re.compile(r"\b(Bearer|Basic)(\s+)[A-Za-z0-9+/=._~-]{8,}", re.IGNORECASE)
+_SHAPES = re.compile(
+    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
+    r"|AKIA[0-9A-Z]{12,}|xox[baprs]-[\w-]{10,}|nvapi-[\w-]{16,}|eyJ[\w-]{10,2000}\.[\w-]{10,2000}\.[\w-]*)"
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable, option or JSON member of this name holds a secret."""
+    plain = name.strip("-").replace("-", "_")
+    return bool(_NAME.search(plain)) and not _NOT_SECRET.search(plain)
+
+
+def secret_option(word: str) -> bool:
+    """Whether `word` ends with an option whose value is secret: `--api-key`, also glued to what is before it."""
+    match = _ENDS_WITH_OPTION.search(word[-100:])
+    return bool(match) and is_secret_name(match.group(1)) if match else False
+
+
+def redact_text(text: str) -> str:
+    """Hide what is secret by its form: URLs with a password, tokens of known shape, secret members of JSON."""
+    if "://" in text:
+        text = _QUERY.sub(rf"\g<1>{REDACTED}", _URL.sub(rf"\g<1>{REDACTED}@", text))
+    if ":" in text and ('"' in text or "'" in text):
+        text = _MEMBER.sub(_member, text)
+    if " " in text:
+        text = _BEARER.sub(rf"\g<1>\g<2>{REDACTED}", text)
+    return _SHAPES.sub(REDACTED, text)
+
+
+def glued_secret(word: str) -> str | None:
+    """`--api-key` where `word` is that option with its value glued on, None otherwise."""
+    match = _GLUED.match(word[:4096])
+    return match.group(1) if match else None
+
+
+class Vault:
+    """The secrets met so far, so that they are hidden wherever else they stand. Never part of a result."""
+
+    def __init__(self) -> None:
+        self._secrets: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+
+    def keep(self, secret: str) -> None:
+        """Hide `secret` from now on."""
+        if len(secret) >= MIN_SCRUBBED and secret != REDACTED and len(self._secrets) < MAX_SECRETS:
+            self._secrets.add(secret)
+            self._pattern = None
+
+    def scrub(self, text: str) -> str:
+        """`text` without any secret met so far, and without what is secret by its form."""
+        if not self._secrets:
+            return redact_text(text)
+        if self._pattern is None:
+            longest = sorted(self._secrets, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest)))
+        return redact_text(self._pattern.sub(REDACTED, text))
+
+
+def _member(match: re.Match[str]) -> str:
+    quote, name, colon = match.groups()
+    return f"{quote}{name}{quote}{colon}{json.dumps(REDACTED)}" if is_secret_name(name) else match.group()
