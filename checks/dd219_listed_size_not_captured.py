@@ -21,10 +21,10 @@ class ListedSizeNotCaptured(Check):
     references = ("https://github.com/vllm-project/vllm/issues/29091",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """The list against the captured graphs, where any graph was recorded."""
+        """The list against the captured graphs, where any was recorded and the capture went through (else DD221)."""
         for row, _ in graphs(case):
             captured = {graph.bs for graph in row.captured}
-            missing = [bs for bs in row.capture_bs if bs not in captured] if captured else []
+            missing = [] if row.failed or not captured else [bs for bs in row.capture_bs if bs not in captured]
             if missing:
                 yield self.found(
                     row.subject,
