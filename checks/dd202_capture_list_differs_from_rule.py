@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import fed, graphs, recomputed
+from ddtree_doctor.checks.observed import LIST_FLAGS, fed, graphs, recomputed
 from ddtree_doctor.rule import Case, Check, Finding
 
 
@@ -32,7 +32,7 @@ class CaptureListDiffersFromRule(Check):
                     row.subject,
                     f"the capture list {' and '.join(filter(None, parts))}; batch size × {fed(row, 'width')} must be a "
                     f"multiple of {rule.base} and the batch size at most {rule.pool}",
-                    at=case.at("cuda_graph_bs", "cuda_graph_max_bs"),
+                    at=case.at(*LIST_FLAGS),
                     observed=list(row.capture_bs),
                     expected=list(rule.sizes),
                     extra=extra,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs, recomputed
+from ddtree_doctor.checks.observed import LIST_FLAGS, graphs, recomputed
 from ddtree_doctor.rule import Case, Check, Finding
 
 
@@ -35,7 +35,7 @@ class LargestBatchNotCaptured(Check):
                     row.subject,
                     f"the largest captured batch is {largest}; {rule.sizes[-1]} requests may "
                     f"run at once (request pool rounded up to {rule.pool})",
-                    at=case.at("max_running_requests", "cuda_graph_max_bs", "cuda_graph_bs"),
+                    at=case.at("max_running_requests", *LIST_FLAGS),
                     observed=largest,
                     expected=rule.sizes[-1],
                     pool=rule.pool,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs, recomputed
+from ddtree_doctor.checks.observed import LIST_FLAGS, graphs, recomputed
 from ddtree_doctor.rule import Case, Check, Finding
 
 
@@ -29,7 +29,7 @@ class SmallestBatchesNotCaptured(Check):
                     row.subject,
                     f"the smallest captured batch is {smallest}; {lost} were configured and fit, so they run padded "
                     f"to {smallest} requests",
-                    at=case.at("cuda_graph_bs", "cuda_graph_max_bs"),
+                    at=case.at(*LIST_FLAGS),
                     observed=smallest,
                     expected=rule.sizes[0],
                     missing=lost,
