@@ -12,10 +12,10 @@ from ddtree_doctor.knowledge import NotApplicable, NotKnown
 from ddtree_doctor.ledger import Ledger, Row
 from ddtree_doctor.rule import Case, Check, Finding
 
+__all__ = ["LIST_FLAGS", "demanded_base", "fed", "graphs", "ledger_of", "recomputed", "too_small"]
+
 LIST_FLAGS = ("cuda_graph_bs", "cuda_graph_bs_decode", "cuda_graph_max_bs", "cuda_graph_max_bs_decode")
 """The engine's fields that a launch sets its capture list by, in all releases."""
-
-__all__ = ["LIST_FLAGS", "demanded_base", "fed", "graphs", "ledger_of", "recomputed", "too_small"]
 
 
 def ledger_of(case: Case) -> Ledger:

@@ -12,7 +12,7 @@ from typing import Any
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.probe.child import Failed, serve
 
-__all__ = ["observed"]
+__all__ = ["observed", "smallest"]
 
 
 def observed(job: Job) -> dict[str, Any]:
@@ -25,13 +25,13 @@ def observed(job: Job) -> dict[str, Any]:
         from ddtree_doctor.engine.record import recorded
 
         with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
-            ledger = recorded(start(job, Path(folder), runs=_smallest(job.forwards)))
+            ledger = recorded(start(job, Path(folder), runs=smallest(job.forwards)))
     except ImportError as missing:
         raise Failed(f"import failed: {type(missing).__name__}: {missing}") from missing
     return asdict(replace(ledger, seconds=round(time.monotonic() - began, 2)))
 
 
-def _smallest(count: int) -> Any:
+def smallest(count: int) -> Any:
     """Whether a forward is among the `count` smallest of its runner: every kernel of a forward runs in an interpreter."""
 
     def runs(runner: Any, key: Any) -> bool:

@@ -21,7 +21,7 @@ from ddtree_doctor.engine.resolve import server_arguments
 from ddtree_doctor.engine.rule_log import RuleLog
 from ddtree_doctor.probe.child import Failed
 
-__all__ = ["Started", "prepare", "start"]
+__all__ = ["Started", "capture", "opened", "prepare", "start"]
 
 _PORT = 29555
 """Never opened: the process groups are torch's fake ones."""
@@ -61,11 +61,23 @@ def start(job: Job, folder: Path, *, runs: Callable[[Any, Any], bool] | None = N
     `runs` decides which captured forwards really run, given runner and key. Raises Failed where SGLang refuses the
     launch, MovedSeam where it is not built as any known release.
     """
+    started = opened(job, folder)
+    capture(started, runs=runs)
+    return started
+
+
+def opened(job: Job, folder: Path) -> Started:
+    """What comes before the first worker: arguments resolved and published, modules loaded, nothing replaced yet."""
     arguments = server_arguments(job, folder)
     _publish(arguments)
     started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)))
     _import_workers(started)
-    mutants.apply(job.mutant)
+    return started
+
+
+def capture(started: Started, *, runs: Callable[[Any, Any], bool] | None = None) -> None:
+    """Start the workers of what `opened` gave, under its job's mutant, and capture."""
+    mutants.apply(started.job.mutant)
     host.after_import()
     started.lists.listen()
     started.backends = captures.backends
@@ -74,7 +86,6 @@ def start(job: Job, folder: Path, *, runs: Callable[[Any, Any], bool] | None = N
     _pools(started)
     _attention(started)
     _graphs(started)
-    return started
 
 
 def _algorithm(arguments: Any) -> str | None:

@@ -15,7 +15,7 @@ from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.probe.process import Limits, Outcome, module, run
 
-__all__ = ["observe", "observe_job"]
+__all__ = ["observe", "observe_job", "read_ledger"]
 
 
 def observe(
@@ -48,12 +48,13 @@ def _ledger(what: Job, outcome: Outcome) -> Ledger:
     if outcome.kind != "ok":
         return _unknown(what, outcome, outcome.why)
     try:
-        return _read(outcome.answer)
+        return read_ledger(outcome.answer)
     except (DaciteError, TypeError, ValueError) as error:
         return _unknown(what, outcome, f"the probe's answer is no ledger: {error}")
 
 
-def _read(answer: Any) -> Ledger:
+def read_ledger(answer: Any) -> Ledger:
+    """A ledger from plain data. Raises DaciteError, TypeError or ValueError for anything else."""
     return from_dict(Ledger, answer, Config(cast=[tuple]))
 
 

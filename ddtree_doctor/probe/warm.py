@@ -1,0 +1,47 @@
+"""Observe one launch under several faults, in one process that opens the engine once and forks for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from ddtree_doctor.contract.model import Settings
+from ddtree_doctor.engine.job import Job, job
+from ddtree_doctor.engine.mutants import mutant_file
+from ddtree_doctor.engine.plugins import plugin_named
+from ddtree_doctor.launch.model import Launch
+from ddtree_doctor.ledger import Ledger
+from ddtree_doctor.probe.process import Limits, Outcome, module, run
+from ddtree_doctor.probe.shape import read_ledger
+
+__all__ = ["observe_each"]
+
+
+def observe_each(
+    launch: Launch,
+    settings: Settings,
+    mutants: Sequence[str],
+    *,
+    plugin: str | None = None,
+    forwards: int = 1,
+    deadline: float = 300.0,
+) -> dict[str, Ledger]:
+    """The ledger of `launch` under each of `mutants` by name; `""` is the launch without a fault.
+
+    `forwards` is how many of each runner's smallest graphs are really run, `deadline` in seconds for all together.
+    What goes wrong is the ledgers' `unknown`; raises UsageError for a plugin or mutant that does not exist.
+    """
+    shared = replace(job(launch, settings, plugin=plugin_named(plugin).name if plugin else ""), forwards=forwards)
+    jobs = [replace(shared, mutant=mutant_file(name) if name else "") for name in mutants]
+    outcome = run(
+        module("ddtree_doctor.engine.warm"), [asdict(one) for one in jobs], limits=Limits(deadline=deadline, start=60.0)
+    )
+    return {name: _ledger(one, outcome, at) for at, (name, one) in enumerate(zip(mutants, jobs, strict=True))}
+
+
+def _ledger(what: Job, outcome: Outcome, at: int) -> Ledger:
+    said: dict[str, Any] = outcome.answer[at] if outcome.kind == "ok" else {"failed": outcome.why}
+    if "answer" in said:
+        return read_ledger(said["answer"])
+    return Ledger(algorithm=what.algorithm, substituted=what.substituted, unknown=said["failed"])
