@@ -23,14 +23,10 @@ RUNNING_WHEN_SPECULATING = 48
 LEAST_POOL = 2048
 """Least request pool without speculation and without a given limit, unless the KV cache holds fewer tokens."""
 
-MAX_BS_BY_MEMORY = (
-    (20, 8, 8),
-    (35, 0, 0),
-    (60, 32, 160),
-    (160, 256, 512),
-    (1 << 52, 512, 512),
-)
+MAX_BS_BY_MEMORY = ((20, 8, 8), (35, 0, 0), (60, 32, 160), (160, 256, 512))
 """(below GiB of GPU memory, default max_bs at TP < 4, at TP ≥ 4). Between 20 and 35 GiB releases differ."""
+
+MAX_BS_OF_LARGE_GPU = (512, 512)
 
 LARGEST_BS = 1 << 16
 EAGER_BACKENDS = ("torch_native", "flex_attention")
@@ -145,7 +141,8 @@ def _by_memory(given: Given, tp: Value[int]) -> Value[int]:
     if not known or None in known:
         raise NotKnown("cuda_graph_max_bs", "the default depends on the GPU's memory, which is not known")
     memory = min(mib for mib in known if mib is not None)
-    few, many = next((few, many) for below, few, many in MAX_BS_BY_MEMORY if memory < below * 1024)
+    sizes = ((few, many) for below, few, many in MAX_BS_BY_MEMORY if memory < below * 1024)
+    few, many = next(sizes, MAX_BS_OF_LARGE_GPU)
     if not many:
         few, many = _small_gpu(given)
     value = few if tp.need() < 4 else many

@@ -41,7 +41,7 @@ MULTI_LAYER_TARGETS = (
 
 def eagle(given: Given, plain: Speculation) -> Speculation:
     """EAGLE, EAGLE3 and STANDALONE: a chain's length follows from its steps; nothing given means a choice by target."""
-    plain = replace(plain, multi_layer=settle("multi_layer", lambda: _multi_layer(given, plain)))
+    plain = replace(plain, multi_layer=settle("multi_layer", lambda: _multi_layer(given)))
     if given.switch("speculative_adaptive").value:
         return _adaptive(plain)
     if all(value.known and value.value is None for value in (plain.num_steps, plain.topk, plain.num_draft_tokens)):
@@ -49,11 +49,11 @@ def eagle(given: Given, plain: Speculation) -> Speculation:
     return replace(plain, num_draft_tokens=settle("num_draft_tokens", lambda: _chain(plain)))
 
 
-def _multi_layer(given: Given, plain: Speculation) -> Value[bool]:
+def _multi_layer(given: Given) -> Value[bool]:
     switch = replace(given.switch("enable_multi_layer_eagle"), name="multi_layer")
     engine_has_it = given.facts.engine.option("enable_multi_layer_eagle") is not None
-    if switch.origin == "given" or plain.algorithm.value != "EAGLE" or not engine_has_it:
-        return switch
+    if switch.origin == "given" or not engine_has_it or given.text("speculative_algorithm").value != "EAGLE":
+        return switch  # the engine looks for the word EAGLE before it knows that NEXTN or eagle mean the same
     target = architecture(given.facts.target)
     if target in MULTI_LAYER_TARGETS:
         return forced("multi_layer", True, f"EAGLE on {target} runs multi-layer")

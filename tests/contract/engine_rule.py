@@ -96,6 +96,54 @@ def default_list(max_bs: int, algorithm: str | None, padding: bool) -> Any:
     return generate_decode_cuda_graph_batch_sizes(arguments, max_bs)
 
 
+PLATFORMS = {
+    "sm_89": {},
+    "sm_90": {"is_sm90": True, "is_hopper_with_cuda_12_3": True},
+    "sm_100": {"is_sm100": True, "is_blackwell": True},
+    "sm_103": {"is_sm100": True, "is_blackwell": True},
+    "sm_120": {"is_sm120": True, "is_blackwell": True},
+}
+"""GPU architecture → what SGLang's platform probes answer on it."""
+
+
+def resolve(words: list[str], arch: str, memory: int) -> Any:
+    """SGLang's own resolved arguments of a command line, as on a CUDA GPU; REFUSED where it refuses to start."""
+    import argparse
+
+    import sglang.srt.arg_groups.memory_hook as memory_hook
+    from sglang.srt.runtime_context import override_platform
+    from sglang.srt.server_args import ServerArgs
+
+    memory_hook.get_device_memory_capacity = lambda device=None: memory
+    parser = argparse.ArgumentParser()
+    ServerArgs.add_cli_args(parser)
+    with override_platform(is_cuda=True, has_flashinfer=True, device_sm=int(arch[3:]), **PLATFORMS[arch]):
+        try:
+            arguments = ServerArgs.from_cli_args(parser.parse_args([*words, *ON_GPU]))
+            arguments.resolve_once()
+        except (ValueError, AssertionError, TypeError, NotImplementedError) as error:
+            print(words, arch, repr(error)[:200], file=sys.stderr)
+            return REFUSED
+    found = arguments.resolved_dict()
+    graphs = found["cuda_graph_config"]["decode"]
+    return {**{name: found[name] for name in FIELDS}, "max_bs": graphs["max_bs"], "bs": graphs["bs"]}
+
+
+ON_GPU = ("--device", "cuda", "--load-format", "dummy", "--skip-tokenizer-init")
+FIELDS = (
+    "speculative_algorithm",
+    "speculative_num_draft_tokens",
+    "speculative_num_steps",
+    "speculative_eagle_topk",
+    "enable_multi_layer_eagle",
+    "attention_backend",
+    "page_size",
+    "max_running_requests",
+    "tp_size",
+    "attn_dp_size",
+)
+
+
 def serve() -> None:
     """Answer questions until the input ends. What the engine prints goes to standard error."""
     answers, sys.stdout = sys.stdout, sys.stderr
@@ -103,7 +151,7 @@ def serve() -> None:
     from sglang.srt.server_args import ServerArgs
 
     publish(ServerArgs(model_path="dummy"), role="scheduler")
-    functions = {"capture": capture, "gathers": gathers, "default_list": default_list}
+    functions = {"capture": capture, "gathers": gathers, "default_list": default_list, "resolve": resolve}
     for line in sys.stdin:
         question = json.loads(line)
         answers.write(json.dumps(functions[question.pop("function")](**question)) + "\n")
