@@ -9,7 +9,16 @@ from typing import Any
 from ddtree_doctor.facts.model import Facts, ModelConfig
 from ddtree_doctor.knowledge import NotKnown
 
-__all__ = ["MTP_ASSISTANTS", "architecture", "block_size", "context", "draft_or_missing", "multi_head_latent", "whole"]
+__all__ = [
+    "MTP_ASSISTANTS",
+    "architecture",
+    "block_size",
+    "context",
+    "draft_or_missing",
+    "multi_head_latent",
+    "names",
+    "whole",
+]
 
 MTP_ASSISTANTS = ("Gemma4AssistantForCausalLM", "Gemma4UnifiedAssistantForCausalLM")
 """Draft architectures for which EAGLE and NEXTN mean FROZEN_KV_MTP."""
@@ -32,6 +41,12 @@ def architecture(config: ModelConfig) -> str:
     if not isinstance(found, list) or not found or not isinstance(found[0], str):
         raise NotKnown(f"architectures of {config.name}", f"config.json holds {found!r:.60}, not a list of names")
     return found[0]
+
+
+def names(config: ModelConfig | None, key: str) -> tuple[str, ...]:
+    """The words of the list at `key`; empty where the config has no such list."""
+    found = None if config is None else config.get(key)
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def draft_or_missing(facts: Facts) -> ModelConfig:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ddtree_doctor.contract.block_drafts import ddtree, dflash, dspark
-from ddtree_doctor.contract.checkpoint import MTP_ASSISTANTS
+from ddtree_doctor.contract.checkpoint import MTP_ASSISTANTS, names
 from ddtree_doctor.contract.given import Given
 from ddtree_doctor.contract.speculation_model import FIELDS, Speculation
 from ddtree_doctor.contract.step_drafts import eagle, ngram, uno
@@ -78,5 +78,4 @@ def _algorithm(given: Given) -> Value[str]:
 
 
 def _is_assistant(draft: ModelConfig | None) -> bool:
-    names = None if draft is None else draft.get("architectures")
-    return isinstance(names, list) and any(name in MTP_ASSISTANTS for name in names)
+    return any(name in MTP_ASSISTANTS for name in names(draft, "architectures"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ddtree_doctor.contract.checkpoint import names
 from ddtree_doctor.contract.given import Given
 from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.facts.model import Facts, ModelConfig
@@ -96,15 +97,20 @@ def _front_tokens(at: Terms) -> int:
 def _hybrid(target: ModelConfig) -> bool:
     if target.unknown:
         raise NotKnown(f"config of {target.name}", target.unknown)
-    kinds = target.get("layer_types") or []
-    states = (
-        "linear_conv_kernel_dim",
-        "hybrid_override_pattern",
-        "mamba_d_conv",
-        "linear_attn_config",
-        "sconv_kernel_size",
-    )
-    return any(target.get(key) is not None for key in states) or any("attention" not in str(kind) for kind in kinds)
+    if any(kind not in STATELESS_LAYERS for kind in names(target, "layer_types")):
+        return True
+    return any(target.get(key) is not None for key in STATE_KEYS)
+
+
+STATELESS_LAYERS = ("full_attention", "sliding_attention", "chunked_attention")
+STATE_KEYS = (
+    "linear_conv_kernel_dim",
+    "hybrid_override_pattern",
+    "mamba_d_conv",
+    "linear_attn_config",
+    "sconv_kernel_size",
+)
+"""Keys of a config whose model keeps a state beside its KV cache."""
 
 
 def _anchored(at: Terms) -> int:
@@ -117,7 +123,7 @@ def _anchored(at: Terms) -> int:
 
 def _drafts_locally(at: Terms) -> bool:
     draft = at.facts.target if at.facts.draft is None else at.facts.draft
-    return not any("DeepseekV4" in str(name) for name in draft.get("architectures") or ())
+    return not any("DeepseekV4" in name for name in names(draft, "architectures"))
 
 
 def _uno_draft(at: Terms) -> int:

@@ -96,6 +96,24 @@ def default_list(max_bs: int, algorithm: str | None, padding: bool) -> Any:
     return generate_decode_cuda_graph_batch_sizes(arguments, max_bs)
 
 
+def verify_width(algorithm: str, num_draft_tokens: int, is_draft_worker: bool) -> Any:
+    """Tokens per request that an algorithm's own hook answers for a TARGET_VERIFY graph."""
+    from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
+
+    hook = SpeculativeAlgorithm.from_string(algorithm).get_num_tokens_per_req_for_target_verify
+    return hook(num_draft_tokens, is_draft_worker)
+
+
+def phase_width(phase: str, steps: int, topk: int, num_draft_tokens: int) -> Any:
+    """Tokens per request that SGLang resolves for an EAGLE draft phase."""
+    from sglang.srt.runtime_context import get_spec
+    from sglang.srt.speculative.spec_utils import resolve_num_tokens_per_req
+
+    numbers = {"speculative_eagle_topk": topk, "speculative_num_draft_tokens": num_draft_tokens}
+    with get_spec().override(speculative_num_steps=steps, **numbers):
+        return resolve_num_tokens_per_req(phase=phase)
+
+
 PLATFORMS = {
     "sm_89": {},
     "sm_90": {"is_sm90": True, "is_hopper_with_cuda_12_3": True},
@@ -151,7 +169,7 @@ def serve() -> None:
     from sglang.srt.server_args import ServerArgs
 
     publish(ServerArgs(model_path="dummy"), role="scheduler")
-    functions = {"capture": capture, "gathers": gathers, "default_list": default_list, "resolve": resolve}
+    functions = {one.__name__: one for one in (capture, gathers, default_list, verify_width, phase_width, resolve)}
     for line in sys.stdin:
         question = json.loads(line)
         answers.write(json.dumps(functions[question.pop("function")](**question)) + "\n")

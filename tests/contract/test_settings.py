@@ -182,6 +182,7 @@ FIELDS = (
     *("speculative_num_draft_tokens", "speculative_eagle_topk", "speculative_ddtree_budget", "speculative_adaptive"),
     *("speculative_dflash_block_size", "enable_multi_layer_eagle", "disaggregation_mode", "dllm_algorithm"),
 )
+CONFIG_KEYS = ("architectures", "block_size", "rope_scaling", "kv_lora_rank", "layer_types", "sample_from_anchor")
 WORD = st.sampled_from(["0", "1", "2", "8", "33", "-1", "none", "true", "deepep", "decode"]) | st.text(max_size=6)
 
 
@@ -193,7 +194,7 @@ def hostile(draw: st.DrawFn) -> Facts:
     flags.append(Flag(option="--x", name="speculative_algorithm", values=(draw(st.sampled_from(ALGORITHMS)),)))
     gpu = Gpu(name="x", capability=draw(st.none() | st.just((9, 0))), memory_mib=draw(st.none() | st.integers()))
     case = facts(gpu=gpu, engine=draw(st.sampled_from([NEWEST, EngineFacts()])))
-    values = st.dictionaries(st.sampled_from(["architectures", "block_size", "rope_scaling", "kv_lora_rank"]), JSON)
+    values = st.dictionaries(st.sampled_from(CONFIG_KEYS), JSON)
     configs = [ModelConfig(name="m", values=draw(values)) for _ in range(2)]
     launch = replace(case.launch, flags=tuple(flags))
     return replace(case, launch=launch, target=configs[0], draft=draw(st.none() | st.just(configs[1])))
