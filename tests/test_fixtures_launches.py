@@ -260,3 +260,9 @@ def test_hazards_are_sorted_and_of_every_kind() -> None:
     founding = next(hazard for hazard in HAZARDS if hazard.id == "sm103-ddtree-budget-above-8")
     assert founding.provenance == "reported"
     assert founding in unknown
+
+
+def test_the_table_lists_exactly_the_shipped_launches() -> None:
+    table = (FIXTURES.parent / "docs" / "launches.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w.-]+)` \|", table, re.MULTILINE)
+    assert sorted(rows) == sorted(path.name for path in SHIPPED)
