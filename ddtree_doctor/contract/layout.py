@@ -107,6 +107,38 @@ TRAITS = (
         values=(True, False),
         about="whether can_run_graph refuses a forward whose num_tokens_per_req differs from the captured width",
     ),
+    Trait(
+        name="graph_runner",
+        values=(),
+        about="file and class that captures decode and target verify: `srt/…/decode_cuda_graph_runner.py:"
+        "DecodeCudaGraphRunner`",
+    ),
+    Trait(
+        name="verify_overrides",
+        values=(),
+        about="mapping of an algorithm to the width expression that the graph runner itself gives it (forks do so); "
+        "empty in every release",
+    ),
+    Trait(
+        name="paged_tree_backends",
+        values=(("flashinfer", "fa3"), ("flashinfer", "fa3", "triton")),
+        about="attention backends that the engine lets verify an EAGLE tree with a page size above 1",
+    ),
+    Trait(
+        name="dflash_skips_mask",
+        values=(),
+        about="classes of the attention backends to which DFLASH's verify hands no custom mask",
+    ),
+    Trait(
+        name="kda_fused_verify",
+        values=(8,),
+        about="most draft tokens that the fused KDA verify kernel takes; beyond it a slower one runs",
+    ),
+    Trait(
+        name="fork_reasons",
+        values=(),
+        about="why the engine is no plain release, in words; empty where it is one",
+    ),
 )
 
 
