@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
+
+from ddtree_doctor.engine import seams
+from ddtree_doctor.engine.replay.launches import observing_launches
 
 __all__ = ["RecordingBackend", "Taken", "captures"]
 
@@ -15,7 +18,8 @@ class Taken:
     """One captured graph: the engine's key, the forward that was to be frozen, and its output if it was run.
 
     `mask_numel` is the number of elements of the mask that attention was given at capture, None for none: the backend
-    keeps one set of metadata, which the next capture replaces.
+    keeps one set of metadata, which the next capture replaces. `tape` is the forward as a graph freezes it, where
+    captures are taped.
     """
 
     key: Any
@@ -23,18 +27,22 @@ class Taken:
     output: Any = None
     ran: bool = False
     mask_numel: int | None = None
+    tape: Any = None
 
 
 @dataclass(slots=True)
 class Captures:
     """What this process has captured.
 
-    `backends` in the order in which runners asked for one. `runs` decides whether a forward is really run, given its
-    runner and key: the shape tier needs few of them.
+    `backends` in the order in which runners asked for one. `runs` decides whether a shape is really run, given its
+    runner and size: where it is not, no Triton kernel runs and no forward, but all is set up and recorded. `new_tape` makes what a run is taped on, None for no tape: only
+    a replay needs one. `replayed` holds the keys of replays, in order.
     """
 
     backends: list[RecordingBackend] = field(default_factory=list)
-    runs: Callable[[Any, Any], bool] = lambda runner, key: True
+    runs: Callable[[Any, int], bool] = lambda runner, size: True
+    new_tape: Callable[[], Any] | None = None
+    replayed: list[Any] = field(default_factory=list)
 
 
 captures = Captures()
@@ -49,7 +57,15 @@ class RecordingBackend:
     def __init__(self, runner: Any, **options: Any) -> None:
         self.runner = runner
         self.taken: dict[Any, Taken] = {}
+        self._running = True
         captures.backends.append(self)
+        whole = seams.field(runner, "capture of one shape")
+
+        def capture_one_shape(size: int, *args: Any, **kwargs: Any) -> Any:
+            with self._run_or_not(captures.runs(runner, size)):
+                return whole(size, *args, **kwargs)
+
+        runner.capture_one_shape = capture_one_shape
 
     @contextmanager
     def capture_session(self, stream: Any) -> Iterator[None]:
@@ -65,11 +81,20 @@ class RecordingBackend:
     ) -> None:
         """Keep the forward of one shape; run it if it is one of those that are to be run."""
         taken = self.taken[shape_key] = Taken(shape_key, forward_fn, mask_numel=_mask_numel(self.runner))
-        if captures.runs(self.runner, shape_key):
-            taken.output = forward_fn()
+        if self._running:
+            taken.tape = captures.new_tape() if captures.new_tape else None
+            recording: AbstractContextManager[None] = taken.tape.recording() if taken.tape else nullcontext()
+            with recording:
+                taken.output = forward_fn()
             taken.ran = True
             if post_warmup_hook is not None:
                 post_warmup_hook()
+
+    @contextmanager
+    def _run_or_not(self, run: bool) -> Iterator[None]:
+        self._running = run
+        with nullcontext() if run else observing_launches(lambda *_: None):
+            yield
 
     def can_run(self, forward_batch: Any, shape_key: Any) -> bool:
         """Whether that shape was captured."""
@@ -81,8 +106,13 @@ class RecordingBackend:
         yield
 
     def replay(self, shape_key: Any, static_forward_batch: Any, **kwargs: Any) -> Any:
-        """Run the captured forward over what the static buffers hold now."""
-        return self.taken[shape_key].forward()
+        """Run the captured forward over what the static buffers hold now: its tape, or itself where it has none."""
+        captures.replayed.append(shape_key)
+        taken = self.taken[shape_key]
+        if taken.tape is None:
+            return taken.forward()
+        taken.tape.replay()
+        return taken.output
 
     def cleanup(self) -> None:
         """Drop what was captured."""

@@ -169,8 +169,8 @@ def _dummy_width(started: Started, runner: Any, on_draft: bool) -> int | None:
     """The width of the input that this runner's worker warms up with, by SGLang's own function; None where it has none."""
     if started.algorithm.is_none() or role_of(_mode(runner), on_draft=on_draft) != "target_verify":
         return None
-    width = int(seams.field(runner, "captured width"))
-    dummy = seams.find("dummy verify input")(started.algorithm, None, width, False)
+    width, mask = int(seams.field(runner, "captured width")), seams.field(runner, "runner's buffers").custom_mask
+    dummy = seams.find("dummy verify input")(started.algorithm, mask, width, False)
     return None if dummy is None else int(seams.field(dummy, "width of a verify input"))
 
 

@@ -68,7 +68,7 @@ def resolved(arguments: Any) -> dict[str, Any]:
 
 def _parsed(job: Job, folder: Path) -> argparse.Namespace:
     """The launch's options read by SGLang's own parser, then what the probe sets."""
-    parser = _Parser(prog="sglang", allow_abbrev=False)
+    parser = _Parser(prog="sglang")
     seams.find("server arguments").add_cli_args(parser)
     given = parser.parse_args(["--model-path", "dummy", *job.options])
     for name, value in _set_by_probe(job, folder).items():

@@ -111,6 +111,15 @@ REACHES: Mapping[str, Reach] = {
             _SRT + "speculative.spec_info:create_dummy_verify_input",
         ),
         _reach("forward batch", "find the batch of a captured forward", _SRT + "model_executor.forward_batch_info:ForwardBatch"),
+        _reach("forward modes", "say what a replayed forward is", _SRT + "model_executor.forward_batch_info:ForwardMode"),
+        _reach(
+            "hidden modes",
+            "say which hidden states a replayed forward hands on",
+            _SRT + "model_executor.forward_batch_info:CaptureHiddenMode",
+        ),
+        _reach("n-gram verify input", "hand a tree to verify", _SRT + "speculative.ngram_info:NgramVerifyInput"),
+        _reach("EAGLE verify input", "hand a tree to verify", _SRT + "speculative.eagle_info:EagleVerifyInput"),
+        _reach("DFLASH verify input", "hand a block or tree to verify", _SRT + "speculative.dflash_info:DFlashVerifyInput"),
         _reach("n-gram corpus", "leave the table of n-grams empty", _SRT + "speculative.cpp_ngram.ngram_corpus:get_ngram_corpus_cls"),
     )
 }
@@ -118,6 +127,7 @@ REACHES: Mapping[str, Reach] = {
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "captured width": ("captured_req_width", "num_tokens_per_bs"),
     "capture list": ("capture_bs",),
+    "capture of one shape": ("capture_one_shape",),
     "capture mode": ("capture_forward_mode",),
     "runner's buffers": ("buffers",),
     "runner's attention backend": ("draft_attn_backend", "draft_extend_attn_backend", "attn_backend"),

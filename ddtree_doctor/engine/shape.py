@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.probe.child import Failed, serve
 
@@ -32,10 +33,10 @@ def observed(job: Job) -> dict[str, Any]:
 
 
 def smallest(count: int) -> Any:
-    """Whether a forward is among the `count` smallest of its runner: every kernel of a forward runs in an interpreter."""
+    """Whether a size is among the `count` smallest of its runner: every kernel runs in an interpreter."""
 
-    def runs(runner: Any, key: Any) -> bool:
-        return bool(key.size <= sorted(runner.capture_bs)[:count][-1])
+    def runs(runner: Any, size: int) -> bool:
+        return size <= sorted(seams.field(runner, "capture list"))[:count][-1]
 
     return runs
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,17 @@ def serve(work: Callable[[Any], Any]) -> None:
             said = {"answer": work(json.loads(sys.stdin.readline()))}
         except Failed as failed:
             said = {"failed": str(failed)}
+        except Exception as error:
+            traceback.print_exc()
+            said = {"failed": _where(error)}
         _say(pipe, said)
+
+
+def _where(error: Exception) -> str:
+    """`TypeError: … (runner.py:12)`: what was raised, first line only, and the place that raised it."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    first = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first} ({os.path.basename(frame.filename)}:{frame.lineno})"
 
 
 def _say(pipe: Any, value: Any) -> None:
