@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ddtree_doctor.contract.values import unknown, unset
 from ddtree_doctor.facts.model import Facts
 from ddtree_doctor.knowledge import Value
 from ddtree_doctor.launch.model import Flag
+from ddtree_doctor.launch.typing import typed
 
 __all__ = ["Given"]
 
 T = TypeVar("T")
 
-YES = frozenset({"", "1", "true", "yes", "on"})
+YES = frozenset({"1", "true", "yes", "on"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +33,29 @@ class Given:
     def integer(self, *names: str, default: int | None = None, least: int = 1) -> Value[int]:
         """A whole number, not below `least`."""
 
-        def parse(flag: Flag) -> int:
-            number = _whole(_text(flag))
+        def convert(found: Any) -> int:
+            number = _whole(found)
             if number < least:
                 raise ValueError(f"it must be at least {least}")
             return number
 
-        return self._read(names, int, parse, default)
+        return self._read(names, convert, default)
 
     def text(self, *names: str, default: str | None = None) -> Value[str]:
         """One word."""
-        return self._read(names, str, _text, default)
+        return self._read(names, _text, default)
 
     def switch(self, *names: str) -> Value[bool]:
         """A flag that is there or not; `--no-…` and `false` switch it off."""
-        return self._read(names, bool, _switch, False)
+        return self._read(names, _switch, False)
 
     def integers(self, *names: str) -> Value[tuple[int, ...]]:
         """A list of whole numbers."""
-        return self._read(names, tuple, _integers, None)
+        return self._read(names, _integers, None)
 
     def mapping(self, *names: str) -> Value[Mapping[str, Any]]:
         """A JSON object."""
-        return self._read(names, Mapping, _mapping, None)
+        return self._read(names, _mapping, None)
 
     def flag(self, *names: str) -> Flag | None:
         """The last flag for the first of `names` that is given.
@@ -67,70 +68,64 @@ class Given:
                     return flag
         return None
 
-    def _read(self, names: tuple[str, ...], kind: type, parse: Callable[[Flag], T], default: T | None) -> Value[T]:
-        flag = self.flag(*names)
-        if flag is not None and flag.unknown:
-            return unknown(names[0], f"{flag.option}: {flag.unknown}")
-        if flag is not None:
-            return self._parsed(names[0], flag, parse)
+    def _read(self, names: tuple[str, ...], convert: Callable[[Any], T], default: T | None) -> Value[T]:
+        if flag := self.flag(*names):
+            found = typed(flag, self.facts.engine.option(flag.name) if flag.name else None)
+            return _converted(replace(found, name=names[0]), convert)
         unread = self.facts.launch.unknown
         if why := next((unread[name] for name in names if name in unread), ""):
             return unknown(names[0], why)
-        return self._default(names, kind, default)
+        return self._default(names, convert, default)
 
-    def _parsed(self, name: str, flag: Flag, parse: Callable[[Flag], T]) -> Value[T]:
-        try:
-            value = parse(flag)
-        except ValueError as error:
-            return unknown(name, f"{flag.option} {' '.join(flag.values)}: {error}")
-        return Value(name=name, value=value, origin="given", why=f"{flag.option} {' '.join(flag.values)}".rstrip())
-
-    def _default(self, names: tuple[str, ...], kind: type, default: T | None) -> Value[T]:
+    def _default(self, names: tuple[str, ...], convert: Callable[[Any], T], default: T | None) -> Value[T]:
         for name in names:
             option = self.facts.engine.option(name)
             if option and option.default_known and option.default is not None:
-                found = tuple(option.default) if isinstance(option.default, list) else option.default
-                return _default_of(names[0], name, found, kind)
+                why = f"the engine's default of {name}"
+                return _converted(Value(name=names[0], value=option.default, origin="default", why=why), convert)
         if default is None:
             return unset(names[0])
         return Value(name=names[0], value=default, origin="default", why="the default of every release read")
 
 
-def _default_of(name: str, field: str, value: Any, kind: type) -> Value[Any]:
-    # A fork may take a word such as "auto" where a release takes a number.
-    right = isinstance(value, kind)
-    why = f"the engine's default of {field}" + ("" if right else f" is {value!r:.40}, not of type {kind.__name__}")
-    return Value(name=name, value=value, origin="default", why=why) if right else unknown(name, why)
+def _converted(found: Value[Any], convert: Callable[[Any], T]) -> Value[T]:
+    """The same value in the type that is asked for: a fork may take a word where a release takes a number."""
+    if not found.known or found.value is None:
+        return found
+    try:
+        return replace(found, value=convert(found.value))
+    except ValueError as error:
+        return unknown(found.name, f"{found.why}: {error}")
 
 
-def _whole(word: str) -> int:
+def _whole(found: Any) -> int:
+    if isinstance(found, int) and not isinstance(found, bool):
+        return found
+    word = _text(found)
     if not word.isascii() or len(word) > 20 or not word.lstrip("+-").isdigit():
         raise ValueError(f"{word[:40]!r} is no whole number")
     return int(word)
 
 
-def _text(flag: Flag) -> str:
-    if not flag.values:
-        raise ValueError("a value is missing")
-    return flag.values[-1]
+def _text(found: Any) -> str:
+    if not isinstance(found, str):
+        raise ValueError("one word is needed")
+    return found
 
 
-def _switch(flag: Flag) -> bool:
-    on = (flag.value or "").strip().lower() in YES
-    return on != flag.option.startswith("--no-")
+def _switch(found: Any) -> bool:
+    return found if isinstance(found, bool) else _text(found).strip().lower() in YES
 
 
-def _integers(flag: Flag) -> tuple[int, ...]:
-    if not flag.values:
-        raise ValueError("a value is missing")
-    return tuple(_whole(word) for word in flag.values)
+def _integers(found: Any) -> tuple[int, ...]:
+    return tuple(_whole(one) for one in (found if isinstance(found, list | tuple) else (found,)))
 
 
-def _mapping(flag: Flag) -> Mapping[str, Any]:
+def _mapping(found: Any) -> Mapping[str, Any]:
     try:
-        found = json.loads(_text(flag))
+        value = json.loads(found) if isinstance(found, str) else found
     except (ValueError, RecursionError) as error:
         raise ValueError(f"no JSON object ({type(error).__name__})") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"a JSON object is needed, not {type(found).__name__}")
-    return found
+    if not isinstance(value, Mapping):
+        raise ValueError(f"a JSON object is needed, not {type(value).__name__}")
+    return value

@@ -94,3 +94,14 @@ def test_no_words_make_reading_raise(words: list[str], kind: str) -> None:
     case = replace(case, launch=replace(case.launch, flags=(flag,)))
     value = getattr(Given(case), kind)("x")
     assert value.known or value.why
+
+
+def test_the_engines_own_type_reads_the_words() -> None:
+    option = Option(name="context_length", options=("--context-length",), type="human_readable_int")
+    case = facts("--context-length", "32k", engine=Engine(options=(option,)))
+    assert Given(case).integer("context_length").value == 32_000
+
+
+def test_a_default_of_another_type_leaves_the_value_unknown() -> None:
+    option = Option(name="page_size", options=("--page-size",), default="auto", default_known=True)
+    assert "'auto' is no whole number" in Given(facts(engine=Engine(options=(option,)))).integer("page_size").why

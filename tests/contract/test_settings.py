@@ -19,7 +19,7 @@ from tests.strategies import ALGORITHMS, JSON, facts
 
 TINY = Path(__file__).parents[2] / "fixtures" / "models" / "tiny"
 NEWEST = EngineFacts(
-    options=(Option(name="enable_multi_layer_eagle", options=("--enable-multi-layer-eagle",), type="bool"),),
+    options=(Option(name="enable_multi_layer_eagle", options=("--enable-multi-layer-eagle",), type="bool", arity="0"),),
     traits={"small_gpu_max_bs": (48, 160), "max_bs_capped_by_running": True, "gather_a2a": ("none",)},
 )
 TARGETS = ("qwen3", "llama", "mimo", "deepseek")

@@ -23,7 +23,7 @@ DENSE = {"architectures": ["Qwen3ForCausalLM"]}
 
 
 def terms(algorithm: str, *words: str, traits: Any = LATER, **more: Any) -> Terms:
-    option = Option(name="enable_multi_layer_eagle", options=("--enable-multi-layer-eagle",))
+    option = Option(name="enable_multi_layer_eagle", options=("--enable-multi-layer-eagle",), arity="0")
     engine = EngineFacts(traits=traits, options=(option,))
     case = facts("--speculative-algorithm", algorithm, *words, engine=engine, **{"target": DENSE, **more})
     return Terms(settings=resolve(case), facts=case)
