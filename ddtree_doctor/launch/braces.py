@@ -18,9 +18,6 @@ _SPLIT = re.compile(r"([{},])")
 _NUMBERS = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?")
 
-Atom: TypeAlias = "str | Part"
-"""A brace or comma that may be structure, or a part of the word."""
-
 Parts: TypeAlias = "tuple[Part, ...]"
 
 
@@ -42,9 +39,9 @@ def expand_braces(word: Word) -> list[Word]:
 
 class _Braces:
     def __init__(self, word: Word) -> None:
-        self.line = word.line
         self.atoms = list(_atoms(word.parts))
-        self.closes = _matching(self.atoms)
+        self.signs = [_sign(atom) for atom in self.atoms]
+        self.closes = _matching(self.signs)
 
     def expand(self, begin: int, end: int, depth: int) -> list[Parts]:
         """Every word that atoms[begin:end] stand for."""
@@ -60,8 +57,7 @@ class _Braces:
                 at = close + 1
             else:
                 run = self._literals(at, end)
-                part = tuple(self._literal(atom) for atom in self.atoms[at:run])
-                words = [(*word, *part) for word in words]
+                words = [(*word, *self.atoms[at:run]) for word in words]
                 at = run
         return words
 
@@ -71,9 +67,6 @@ class _Braces:
         while at < end and at not in self.closes:
             at += 1
         return at
-
-    def _literal(self, atom: Atom) -> Part:
-        return Piece(atom, self.line) if isinstance(atom, str) else atom
 
     def _choices(self, begin: int, end: int, depth: int) -> list[Parts] | None:
         """What the braces at `begin` and `end` choose from, None where they are plain text."""
@@ -88,7 +81,7 @@ class _Braces:
     def _commas(self, at: int, end: int) -> Iterator[int]:
         """Commas that belong to no inner brace."""
         while at < end:
-            if self.atoms[at] == ",":
+            if self.signs[at] == ",":
                 yield at
             at = self.closes.get(at, at) + 1
 
@@ -100,26 +93,30 @@ class _Braces:
         return [(only._replace(text=text),) for text in _series(only.text)] or None
 
 
-def _atoms(parts: Sequence[Part]) -> Iterator[Atom]:
+def _atoms(parts: Sequence[Part]) -> Iterator[Part]:
+    """The parts, unquoted braces and commas each on their own."""
     for part in parts:
-        if not isinstance(part, Piece) or part.quoted or part.why or part.junk:
+        if not isinstance(part, Piece) or part.quoted or part.why:
             yield part
             continue
         for text in _SPLIT.split(part.text):
-            if text in ("{", "}", ","):
-                yield text
-            elif text:
+            if text:
                 yield part._replace(text=text)
 
 
-def _matching(atoms: Sequence[Atom]) -> dict[int, int]:
+def _sign(atom: Part) -> str:
+    """The brace or comma that an atom is, "" for all others."""
+    return atom.text if isinstance(atom, Piece) and not atom.quoted and atom.text in ("{", "}", ",") else ""
+
+
+def _matching(signs: Sequence[str]) -> dict[int, int]:
     """Opening brace → its closing one; unmatched ones are absent."""
     closes: dict[int, int] = {}
     opened: list[int] = []
-    for index, atom in enumerate(atoms):
-        if atom == "{":
+    for index, sign in enumerate(signs):
+        if sign == "{":
             opened.append(index)
-        elif atom == "}" and opened:
+        elif sign == "}" and opened:
             closes[opened.pop()] = index
     return closes
 

@@ -117,6 +117,7 @@ class Expander:
 
     def _array(self, name: str) -> Sequence[Field] | None:
         value = self.scope.variables.get(name)
+        self.scope.used.add(name)
         return None if value is None else as_fields(value)
 
     def _joined(self, part: Parameter | Arithmetic) -> list[Piece]:
@@ -156,6 +157,7 @@ class Expander:
         if _POSITIONAL.fullmatch(part.name):
             return self._positional(part.name)
         value = self.scope.variables.get(part.name)
+        self.scope.used.add(part.name)
         if value is None:
             return None
         if part.subscript in ("@", "*"):

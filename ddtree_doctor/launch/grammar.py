@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ddtree_doctor.launch.lexer import Token
+from ddtree_doctor.launch.lines import RESERVED, Lines, Refused
 from ddtree_doctor.launch.nodes import (
     Alternatives,
     AndOr,
     Arithmetics,
-    Cut,
     Function,
     Group,
     Loop,
@@ -17,23 +17,15 @@ from ddtree_doctor.launch.nodes import (
     Pipeline,
     Simple,
 )
-from ddtree_doctor.launch.words import ArrayWord, Word
+from ddtree_doctor.launch.words import Parameter, Word
 
 __all__ = ["parse"]
 
 MAX_NESTING = 40
-MAX_LINES_AHEAD = 64
-
-CONTINUES = frozenset({"space-after-backslash", "comment-after-backslash", "carriage-return"})
-"""Faults after which the next line was meant to belong to the command, whatever it begins with."""
+ARGUMENTS = frozenset(("1", "@", "*", "#"))
 
 _SEPARATORS = (";", "&")
 _CASE_ENDS = (";;", ";&", ";;&")
-_RESERVED = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
-
-
-class _Refused(Exception):
-    """The text is no complete shell script."""
 
 
 def parse(tokens: Sequence[Token]) -> tuple[Node, ...]:
@@ -44,42 +36,26 @@ def parse(tokens: Sequence[Token]) -> tuple[Node, ...]:
     """
     try:
         return _Parser(tokens).program()
-    except _Refused:
+    except Refused:
         return _Parser(tokens).flat()
 
 
-class _Parser:
+class _Parser(Lines):
     def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
+        super().__init__(tokens)
         self.depth = 0
-        self.last: tuple[int, Simple] | None = None
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.at]
-
-    @property
-    def reserved(self) -> str:
-        """The next word's text where nothing in it is quoted, "" otherwise."""
-        word = self.token.word
-        return (word.literal or "") if isinstance(word, Word) else ""
-
-    @property
-    def operator(self) -> str:
-        return self.token.text if self.token.kind == "operator" else ""
 
     def program(self) -> tuple[Node, ...]:
         nodes = self.commands(())
         if self.token.kind != "end":
-            raise _Refused
+            raise Refused
         return nodes
 
     def flat(self) -> tuple[Node, ...]:
         """Simple commands alone, whatever stands between them."""
         nodes: list[Node] = []
         while self.token.kind != "end":
-            if self.token.kind != "word" or self.reserved in _RESERVED:
+            if self.token.kind != "word" or self.reserved in RESERVED:
                 self.at += 1
                 continue
             nodes.append(self.with_rest(self.simple()))
@@ -89,7 +65,7 @@ class _Parser:
         """Commands up to one of the reserved words or operators in `stops`, which stays unread."""
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise _Refused
+            raise Refused
         nodes: list[Node] = []
         while not self.ends(stops):
             nodes.append(self.and_or())
@@ -102,7 +78,7 @@ class _Parser:
             self.at += 1
         if self.token.kind == "end":
             if stops:
-                raise _Refused
+                raise Refused
             return True
         return self.operator in stops if self.operator else bool(self.reserved) and self.reserved in stops
 
@@ -110,7 +86,7 @@ class _Parser:
         if self.operator in _SEPARATORS:
             self.at += 1
         elif self.token.kind not in ("newline", "end") and self.operator not in stops:
-            raise _Refused
+            raise Refused
 
     def and_or(self) -> Node:
         items: list[tuple[str, Node]] = [("", self.pipeline())]
@@ -120,10 +96,6 @@ class _Parser:
             self.newlines()
             items.append((operator, self.pipeline()))
         return items[0][1] if len(items) == 1 else AndOr(tuple(items))
-
-    def newlines(self) -> None:
-        while self.token.kind == "newline":
-            self.at += 1
 
     def pipeline(self) -> Node:
         while self.reserved == "!":
@@ -141,8 +113,8 @@ class _Parser:
             return Arithmetics(self.tokens[self.at - 1].text, self.tokens[self.at - 1].line)
         if self.operator == "(":
             return self.enclosed(")", subshell=True)
-        if self.token.kind != "word" or self.reserved in _RESERVED:
-            raise _Refused
+        if self.token.kind != "word" or self.reserved in RESERVED:
+            raise Refused
         compound = _COMPOUNDS.get(self.reserved)
         if compound:
             return compound(self)
@@ -178,16 +150,10 @@ class _Parser:
         self.newlines()
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise _Refused
+            raise Refused
         body = self.command()
         self.depth -= 1
         return Function(name, body)
-
-    def expect(self, text: str) -> None:
-        """Read this reserved word or operator."""
-        if text not in (self.operator, self.reserved):
-            raise _Refused
-        self.at += 1
 
     def if_command(self) -> Node:
         line = self.token.line
@@ -209,18 +175,28 @@ class _Parser:
         line = self.token.line
         self.at += 1
         name = self.reserved
+        start = self.at
         while self.token.kind not in ("newline", "end") and self.operator != ";":
             self.at += 1
+        over_arguments = self.on_arguments(start) or self.at == start + 1
         if self.operator == ";":
             self.at += 1
         self.newlines()
-        return Loop(name, self.do(), line)
+        return Loop(name, self.do(), line, over_arguments)
 
     def while_command(self) -> Node:
         line = self.token.line
         self.at += 1
+        start = self.at
         conditions = self.commands(("do",))
-        return Loop("", conditions + self.do(), line)
+        over_arguments = self.on_arguments(start)
+        return Loop("", conditions + self.do(), line, over_arguments)
+
+    def on_arguments(self, start: int) -> bool:
+        """Whether the words from `start` to here speak of the script's arguments."""
+        words = [token.word for token in self.tokens[start : self.at] if isinstance(token.word, Word)]
+        parts = [part for word in words for part in word.parts]
+        return any(isinstance(part, Parameter) and part.name in ARGUMENTS for part in parts)
 
     def do(self) -> tuple[Node, ...]:
         closer = "}" if self.reserved == "{" else "done"
@@ -250,7 +226,7 @@ class _Parser:
             self.at += 1
         while self.operator != ")":
             if self.token.kind in ("newline", "end"):
-                raise _Refused
+                raise Refused
             self.at += 1
         self.at += 1
 
@@ -258,58 +234,10 @@ class _Parser:
         first = self.token
         while self.reserved != "]]":
             if self.token.kind == "end":
-                raise _Refused
+                raise Refused
             self.at += 1
         self.at += 1
         return Simple((first.word,) if first.word else (), first.line)
-
-    def simple(self) -> Simple:
-        """The words up to the next operator or line end."""
-        line = self.token.line
-        words: list[Word | ArrayWord] = []
-        while self.token.kind == "word" and self.token.word:
-            words.append(self.token.word)
-            self.at += 1
-        return Simple(tuple(words), line)
-
-    def with_rest(self, head: Simple) -> Simple:
-        """`head` with the commands after it that were meant to be its next lines.
-
-        Lines that begin with `-` are no commands and are used up; others are looked at and stay where they are.
-        """
-        rest: list[tuple[Cut, Simple]] = []
-        resume = -1
-        while len(rest) < MAX_LINES_AHEAD or resume < 0:
-            cut = self.cut()
-            if not cut:
-                break
-            if resume < 0 and not self.begins_with_dash():
-                resume = self.at
-            rest.append((cut, self.simple()))
-        if resume >= 0:
-            self.at = resume
-        return head._replace(rest=tuple(rest)) if rest else head
-
-    def begins_with_dash(self) -> bool:
-        word = self.token.word
-        return isinstance(word, Word) and word.begins.startswith("-")
-
-    def cut(self) -> Cut | None:
-        """Move to the next line and say why it was meant to belong to this command; None (unmoved) if it was not."""
-        here = self.at
-        first = self.token
-        if first.kind != "newline":
-            return None
-        self.newlines()
-        if self.begins_with_dash():
-            return Cut(first.cut or "missing-backslash", first.line)
-        if first.cut in CONTINUES and self.at == here + 1 and self.token.kind == "word" and not self.reserved_word():
-            return Cut(first.cut, first.line)
-        self.at = here
-        return None
-
-    def reserved_word(self) -> bool:
-        return self.reserved in _COMPOUNDS or self.reserved in _RESERVED
 
 
 _COMPOUNDS = {

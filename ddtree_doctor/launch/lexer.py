@@ -124,7 +124,7 @@ class _Lexer(Speller):
 
     def _operator(self) -> None:
         begin = self.pos
-        if self.text.startswith("((", begin) and begin >= self.no_arithmetic and self._arithmetic():
+        if self.text.startswith("((", begin) and begin >= self.no_arithmetic and self._arithmetic_command():
             return
         match = _OPERATOR.match(self.text, begin)
         operator = match.group() if match else self.text[begin]
@@ -132,7 +132,7 @@ class _Lexer(Speller):
         self._add("operator", operator, begin)
         self.continued = False
 
-    def _arithmetic(self) -> bool:
+    def _arithmetic_command(self) -> bool:
         """`((…))`; two subshells that begin together are none."""
         begin = self.pos
         closing = _closing(self.text, begin)

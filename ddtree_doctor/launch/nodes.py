@@ -46,11 +46,15 @@ class Alternatives(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """`for`, `while` and `until`; `name` is the loop variable, "" where there is none."""
+    """`for`, `while` and `until`; `name` is the loop variable, "" where there is none.
+
+    `on_arguments` says that it goes over the arguments given to the script: without any its body does not run.
+    """
 
     name: str
     body: tuple[Node, ...]
     line: int | None
+    on_arguments: bool = False
 
 
 class Group(NamedTuple):

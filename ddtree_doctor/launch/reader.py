@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.build import Builder
 from ddtree_doctor.launch.command import Command, Found
+from ddtree_doctor.launch.manifest import is_manifest, read_manifest
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.launch.scope import Budget, Scope
 from ddtree_doctor.launch.secrets import Vault
@@ -42,17 +43,23 @@ def read(data: bytes, options: Sequence[Option], file: str | None = None) -> tup
     name = file or STANDARD_INPUT
     text = decode(data, name)
     shell = _shell(name)
-    if is_unit(text):
-        read_unit(text, shell, name)
-    elif _is_manifest(text, file):
-        from ddtree_doctor.launch.manifest import read_manifest
-
-        read_manifest(text, shell, name)
-    else:
-        shell.run(Source.of_text(text, name))
+    try:
+        _gather(text, shell, name, file)
+    except RecursionError as error:
+        raise UsageError(f"{name}: commands are nested too deeply; give the launch command alone") from error
     if not shell.found:
         raise UsageError(f"{name}: no launch command in it; expected {_EXPECTED}")
     return _built(shell, options, file)
+
+
+def _gather(text: str, shell: Shell, name: str, file: str | None) -> None:
+    """Follow the text by the rules of its kind."""
+    if is_unit(text):
+        read_unit(text, shell, name)
+    elif is_manifest(text, file):
+        read_manifest(text, shell, name)
+    else:
+        shell.run(Source.of_text(text, name))
 
 
 def read_command(argv: Sequence[str], options: Sequence[Option]) -> Launch:
@@ -96,12 +103,6 @@ def read_file(path: str, options: Sequence[Option]) -> tuple[Launch, ...]:
 def _shell(name: str) -> Shell:
     found: list[Found] = []
     return Shell(Scope(Budget(name), Vault()), found)
-
-
-def _is_manifest(text: str, file: str | None) -> bool:
-    from ddtree_doctor.launch.manifest import is_manifest
-
-    return is_manifest(text, file)
 
 
 def _built(shell: Shell, options: Sequence[Option], file: str | None) -> tuple[Launch, ...]:

@@ -69,13 +69,14 @@ class Budget:
 
 @dataclass(slots=True)
 class Scope:
-    """One shell. `positional` is None where the script's arguments are not known."""
+    """One shell. `positional` is None where the script's arguments are not known; `used` are variables it expanded."""
 
     budget: Budget
     vault: Vault
     variables: dict[str, Variable] = field(default_factory=dict)
     exported: set[str] = field(default_factory=set)
     functions: dict[str, Node] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     positional: tuple[Field, ...] | None = None
     export_all: bool = False
 
@@ -87,6 +88,7 @@ class Scope:
             dict(self.variables),
             set(self.exported),
             self.functions,
+            self.used,
             self.positional,
             self.export_all,
         )
@@ -132,8 +134,9 @@ class Scope:
         return {name: value for name in self.exported if isinstance(value := self.variables.get(name), tuple)}
 
     def unexported(self) -> tuple[str, ...]:
-        """Variables that programs read and that this shell keeps to itself."""
-        return tuple(name for name in self.variables if name not in self.exported and _FOR_PROGRAMS.match(name))
+        """Variables that programs read, that this shell keeps to itself and does nothing with."""
+        kept = self.variables.keys() - self.exported - self.used
+        return tuple(name for name in sorted(kept) if _FOR_PROGRAMS.match(name))
 
     def merge(self, branches: Iterable[Scope], why: str) -> None:
         """Take over what the branches that may have run leave behind; where they differ it is not known (`why`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ddtree_doctor.launch.command import Command, Entry, Found, Script
+from ddtree_doctor.launch.command import Command, Found, Script
 from ddtree_doctor.launch.nodes import Cut
 from ddtree_doctor.launch.words import Field
 from ddtree_doctor.launch.wrappers import unwrap
@@ -29,8 +29,6 @@ def seek(command: Command) -> Found | Script | None:
     meant = unwrap(_joined(command.fields, below), command.environment) if cuts or _faulty(command.fields) else None
     if isinstance(meant, Script):
         meant = None
-    if not passed:
-        passed = _below(lost)
     if not passed and not meant:
         return None
     return Found(
@@ -77,12 +75,3 @@ def _cleaned(one: Field) -> Field:
     if one.clean == one.text:
         return one
     return Field.of(tuple(piece for piece in one.pieces if not piece.junk))
-
-
-def _below(lost: Sequence[tuple[Field, ...]]) -> Entry | None:
-    """SGLang's command line in the lines that were cut off: the shell takes each for a command of its own."""
-    for fields in lost:
-        found = unwrap(fields, {})
-        if isinstance(found, Entry):
-            return found
-    return None

@@ -1,30 +1,20 @@
 """Follows a shell text from top to bottom, without running anything, and gathers the launches in it.
 
-Where the text branches, each body is followed from the same state; what the bodies leave different is not known
-afterwards. Bash's rules for assignments, exports, functions and `exit` decide what a command receives.
+Bash's rules for assignments, exports, functions and `exit` decide what a command receives.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ddtree_doctor.launch import builtins
 from ddtree_doctor.launch.command import Command, Found, Script
 from ddtree_doctor.launch.expansion import Expander
+from ddtree_doctor.launch.flow import Flow
 from ddtree_doctor.launch.grammar import parse
 from ddtree_doctor.launch.lexer import tokenize
-from ddtree_doctor.launch.nodes import (
-    Alternatives,
-    AndOr,
-    Arithmetics,
-    Function,
-    Group,
-    Loop,
-    Node,
-    Pipeline,
-    Simple,
-)
+from ddtree_doctor.launch.nodes import Simple
 from ddtree_doctor.launch.scope import Budget, Remark, Scalar, Scope
 from ddtree_doctor.launch.seek import mentioned, seek
 from ddtree_doctor.launch.source import Source
@@ -36,15 +26,13 @@ MAX_CALLS = 20
 MAX_SHELLS = 8
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([^\]]*)\])?(\+?)=")
-_CHANGED = re.compile(r"([A-Za-z_]\w*)\s*(?:\+\+|--|[-+*/%]?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
-_TESTS = frozenset({"[", "[[", "test"})
 
 
-class Shell:
+class Shell(Flow):
     """One shell. `found` receives every launch, in order."""
 
     def __init__(self, scope: Scope, found: list[Found], depth: int = 0) -> None:
-        self.scope = scope
+        super().__init__(scope)
         self.found = found
         self.depth = depth
         self.calls = 0
@@ -60,94 +48,12 @@ class Shell:
 
         Raises UsageError for a quote that is never closed and for a text that runs without end.
         """
-        self._all(parse(tokenize(source)))
+        self.follow(parse(tokenize(source)))
         for name in [name for name in self.scope.functions if name not in self.called]:
-            self._branch(self.scope.functions[name])
+            self.branch(self.scope.functions[name])
 
-    def _all(self, nodes: Sequence[Node]) -> str:
-        """Follow the nodes in order; returns what ends them early: `break`, `return`, `exit` or ""."""
-        for node in nodes:
-            if ends := self._node(node):
-                return ends
-        return ""
-
-    def _node(self, node: Node) -> str:
-        follow: Callable[[Shell, Node], str] = _FOLLOW[type(node)]
-        return follow(self, node)
-
-    def _branch(self, *nodes: Node) -> tuple[Scope, str]:
-        """Follow the nodes in a copy of the scope; returns the copy and what ended it."""
-        outer = self.scope
-        self.scope = outer.copy()
-        try:
-            ends = self._all(nodes)
-            return self.scope, ends
-        finally:
-            self.scope = outer
-
-    def _alternatives(self, node: Alternatives) -> str:
-        if ends := self._all(node.conditions):
-            return ends
-        branches = [self._branch(*body) for body in node.bodies]
-        left = [scope for scope, ends in branches if not ends]
-        if not left and node.complete:
-            return branches[0][1]
-        if not node.complete:
-            left.append(self.scope)
-        self.scope.merge(left, f"it depends on the condition{_at(node.line)}")
-        return ""
-
-    def _loop(self, node: Loop) -> str:
-        outer = self.scope
-        self.scope = outer.copy()
-        if node.name.isidentifier():
-            why = f"`${node.name}` is the variable of the loop{_at(node.line)}"
-            self.scope.set(node.name, (Piece(f"${node.name}", node.line, why=why),))
-        ends = self._all(node.body)
-        inner, self.scope = self.scope, outer
-        if not ends or ends == "break":
-            self.scope.merge([outer, inner], f"it depends on the loop{_at(node.line)}")
-        return ""
-
-    def _and_or(self, node: AndOr) -> str:
-        tested = False
-        for operator, item in node.items:
-            if not operator or (operator == "&&" and not tested):
-                ends = self._node(item)
-                if ends:
-                    return ends
-            else:
-                self._perhaps(item)
-            tested = tested or operator == "||" or _is_test(item)
-        return ""
-
-    def _perhaps(self, item: Node) -> None:
-        scope, ends = self._branch(item)
-        if not ends:
-            self.scope.merge([self.scope, scope], f"it depends on a condition{_at(_line(item))}")
-
-    def _pipeline(self, node: Pipeline) -> str:
-        for item in node.items:
-            self._branch(item)
-        return ""
-
-    def _group(self, node: Group) -> str:
-        if node.subshell:
-            self._branch(*node.body)
-            return ""
-        return self._all(node.body)
-
-    def _function(self, node: Function) -> str:
-        self.scope.functions[node.name] = node.body
-        return ""
-
-    def _arithmetics(self, node: Arithmetics) -> str:
-        for match in _CHANGED.finditer(node.text):
-            name = match.group(1) or match.group(2)
-            self.scope.set(name, (Piece(f"${name}", node.line, why=f"`${name}` is computed{_at(node.line)}"),))
-        return ""
-
-    def _simple(self, node: Simple) -> str:
+    def simple(self, node: Simple) -> str:
+        """Follow a simple command: an assignment, a command of the shell's own, a function, or a program's start."""
         self.budget.step(len(node.words))
         remarks: list[Remark] = []
         expander = Expander(self.scope, remarks)
@@ -251,7 +157,7 @@ class Shell:
             return ""
         pieces = [piece for one in fields for piece in (*one.pieces, Piece(" ", one.line))]
         self.depth += 1
-        ends = self._all(parse(tokenize(self._source(pieces))))
+        ends = self.follow(parse(tokenize(self._source(pieces))))
         self.depth -= 1
         return ends
 
@@ -264,22 +170,10 @@ class Shell:
         self.called.add(name)
         outer, self.scope.positional = self.scope.positional, arguments
         self.calls += 1
-        ends = self._node(self.scope.functions[name])
+        ends = self.node(self.scope.functions[name])
         self.calls -= 1
         self.scope.positional = outer
         return "exit" if ends == "exit" else ""
-
-
-_FOLLOW: dict[type, Callable[..., str]] = {
-    Simple: Shell._simple,
-    AndOr: Shell._and_or,
-    Pipeline: Shell._pipeline,
-    Alternatives: Shell._alternatives,
-    Loop: Shell._loop,
-    Group: Shell._group,
-    Function: Shell._function,
-    Arithmetics: Shell._arithmetics,
-}
 
 
 def _assigns(word: Word | ArrayWord) -> bool:
@@ -291,19 +185,3 @@ def _assigned(word: Word | ArrayWord) -> str:
         return word.name
     match = _ASSIGNMENT.match(word.begins)
     return match.group(1) if match else ""
-
-
-def _is_test(node: Node) -> bool:
-    """Whether a command only asks something."""
-    if isinstance(node, Arithmetics):
-        return True
-    first = node.words[0] if isinstance(node, Simple) and node.words else None
-    return isinstance(first, Word) and first.literal in _TESTS
-
-
-def _line(node: Node) -> int | None:
-    return node.line if isinstance(node, (Simple, Alternatives, Loop, Arithmetics)) else None
-
-
-def _at(line: int | None) -> str:
-    return "" if line is None else f" at line {line}"

@@ -15,11 +15,14 @@ __all__ = ["Speller"]
 MAX_DEPTH = 40
 
 _PLAIN = re.compile(r"[^ \t\n\\'\"$`|&;()<>]+")
+_PLAIN_AROUND_TEMPLATES = re.compile(r"(?:[^ \t\n\\'\"$`|&;()<>{]|\{(?!\{))+")
+_TEMPLATE = re.compile(r"\{\{[^{}\n]{1,200}\}\}")
 _IN_QUOTES = re.compile(r'[^\\"$`\n]+\n?|\n')
 _IN_ARGUMENT = re.compile(r"[^\\'\"$`}\n]+\n?|\n")
 _IN_QUOTED_ARGUMENT = re.compile(r'[^\\"$`}\n]+\n?|\n')
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_PARAMETER = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|([0-9@*#?$!-]))")
+_PARAMETER = re.compile(r"\$(?:\\\n)*(?:([A-Za-z_](?:(?:\\\n)*[A-Za-z0-9_])*)|([0-9@*#?$!-]))")
+_OLD_ARITHMETIC = re.compile(r"\$\[([^\]\n]{0,200})\]")
 _BRACED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[([@*]|-?[0-9]+)\])?(:?[-=+?])?")
 _PLACEHOLDER = re.compile(r"<[A-Za-z](?:[A-Za-z0-9_ .:/|-]{0,80}[A-Za-z0-9_.])?>(?=[\s/:,'\"\\.)]|$)")
 _TRAILING = re.compile(r"\\[ \t\r]+(#[^\n]*)?(?=\n|\Z)")
@@ -31,6 +34,7 @@ class Speller(Cursor):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
+        self.plain = _PLAIN_AROUND_TEMPLATES if "{{" in source.text else _PLAIN
         self.junk = ""
         self.junk_end = -1
         self.depth = 0
@@ -53,14 +57,25 @@ class Speller(Cursor):
 
     def _unquoted(self, parts: list[Part]) -> bool:
         """Read one part outside quotes; False where the word ends."""
-        if match := _PLAIN.match(self.text, self.pos):
+        if match := self.plain.match(self.text, self.pos):
             parts.append(self.piece(match.group(), self.pos, quoted=False))
             self.pos = match.end()
             return True
         char = self.text[self.pos]
+        if char == "{":
+            return self._template(parts)
         if char in "<>":
             return self._angle(parts)
         return char not in " \t\n|&;()" and self._special(char, parts)
+
+    def _template(self, parts: list[Part]) -> bool:
+        """`{{ … }}` of a template engine is one placeholder, blanks and all; other braces are text."""
+        match = _TEMPLATE.match(self.text, self.pos)
+        text = match.group() if match else "{"
+        why = "{{…}} is a placeholder to be filled in" if match else ""
+        parts.append(self.piece(text, self.pos, quoted=False, why=why))
+        self.pos += len(text)
+        return True
 
     def _special(self, char: str, parts: list[Part]) -> bool:
         if char == "\\":
@@ -169,7 +184,10 @@ class Speller(Cursor):
         elif match := _PARAMETER.match(self.text, begin):
             name = match.group(1) or match.group(2)
             self.pos = match.end()
-            parts.append(self._parameter(name, begin, quoted=quoted))
+            parts.append(self._parameter(name.replace("\\\n", ""), begin, quoted=quoted))
+        elif match := _OLD_ARITHMETIC.match(self.text, begin):
+            self.pos = match.end()
+            self._arithmetic(match.group(1), begin, parts, quoted=quoted)
         else:
             self.pos += 1
             parts.append(self.piece("$", begin, quoted=quoted))
@@ -193,10 +211,13 @@ class Speller(Cursor):
         self.pos += 2
         inside = self.skip(")", begin)
         if arithmetic and inside.endswith(")"):
-            line, _ = self.source.at(begin)
-            parts.append(Arithmetic(inside[1:-1], line, quoted, self._junk_at(begin)))
+            self._arithmetic(inside[1:-1], begin, parts, quoted=quoted)
         else:
             self._opaque(inside, begin, parts, quoted=quoted)
+
+    def _arithmetic(self, text: str, begin: int, parts: list[Part], *, quoted: bool) -> None:
+        line, _ = self.source.at(begin)
+        parts.append(Arithmetic(text, line, quoted, self._junk_at(begin)))
 
     def _braced(self, parts: list[Part], *, quoted: bool) -> None:
         begin = self.pos
