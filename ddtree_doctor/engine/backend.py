@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ddtree_doctor.engine import seams
-from ddtree_doctor.engine.replay.launches import observing_launches
 
 __all__ = ["RecordingBackend", "Taken", "captures"]
 
@@ -35,8 +34,9 @@ class Captures:
     """What this process has captured.
 
     `backends` in the order in which runners asked for one. `runs` decides whether a shape is really run, given its
-    runner and size: where it is not, no Triton kernel runs and no forward, but all is set up and recorded. `new_tape` makes what a run is taped on, None for no tape: only
-    a replay needs one. `replayed` holds the keys of replays, in order.
+    runner and size: where it is not, no Triton kernel runs and no forward, but all is set up and recorded. `new_tape`
+    makes what a run is taped on, None for no tape: only a replay needs one. `replayed` holds the keys of replays, in
+    order.
     """
 
     backends: list[RecordingBackend] = field(default_factory=list)
@@ -92,6 +92,9 @@ class RecordingBackend:
 
     @contextmanager
     def _run_or_not(self, run: bool) -> Iterator[None]:
+        # Not at the top: Triton reads TRITON_INTERPRET when it is imported, so that must be set before.
+        from ddtree_doctor.engine.replay.launches import observing_launches
+
         self._running = run
         with nullcontext() if run else observing_launches(lambda *_: None):
             yield

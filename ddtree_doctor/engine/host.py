@@ -30,6 +30,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "SGLANG_USE_MESSAGE_QUEUE_BROADCASTER": "false",
     # One list of cores per rank is demanded; all share what this process has.
     "SGLANG_CPU_OMP_THREADS_BIND": "|".join(["0"] * MAX_RANKS),
+    # Decorated functions run as they are: compiling them takes a C++ compiler and longer than all else.
+    "TORCHDYNAMO_DISABLE": "1",
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "CUDA_VISIBLE_DEVICES": "",

@@ -119,16 +119,23 @@ def _short(file: str) -> str:
 
 def _captured(taken: Taken) -> Captured:
     batch = _batch(taken)
-    tokens = seams.field(batch, "tokens of a forward")
     logits = getattr(taken.output, "next_token_logits", None)
     return Captured(
         bs=int(seams.field(batch, "batch size of a forward")),
-        tokens=int(tokens.shape[0]),
+        tokens=_rows(batch),
         key=str(taken.key),
         logits_rows=None if logits is None else int(logits.shape[0]),
         mask_numel=taken.mask_numel,
         inputs={name: tuple(value.shape) for name, value in _tensors(batch)},
     )
+
+
+def _rows(batch: Any) -> int:
+    """Token rows of a forward. EAGLE's draft gets its token ids step by step: there the positions count."""
+    for name in seams.FIELDS["tokens of a forward"]:
+        if (rows := getattr(batch, name, None)) is not None:
+            return int(rows.shape[0])
+    raise seams.MovedSeam("tokens of a forward", "moved", "the forward batch has neither token ids nor positions")
 
 
 def _batch(taken: Taken) -> Any:
@@ -157,11 +164,16 @@ def _tensors(batch: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _gate_width(backend: RecordingBackend) -> int | None:
-    """The width that admission compares, of the verify or draft input that the runner captured with."""
+    """The width that admission compares, of the input that the runner captured with.
+
+    A verify input has it from its constructor, so an unset one shows; a draft input gets it only when a batch is
+    prepared, so at capture an unset one says nothing.
+    """
     for taken in backend.taken.values():
         spec_info = getattr(_batch(taken), "spec_info", None)
         if spec_info is not None:
-            return int(seams.field(spec_info, "width that admission compares"))
+            width = int(seams.field(spec_info, "width that admission compares"))
+            return width if width > 0 or spec_info.is_verify_input() else None
     return None
 
 

@@ -135,7 +135,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "gather of a runner": ("require_gathered_buffer",),
     "request pool": ("req_to_token_pool",),
     "batch size of a forward": ("batch_size",),
-    "tokens of a forward": ("input_ids",),
+    "tokens of a forward": ("input_ids", "positions"),
     "width that admission compares": ("num_tokens_per_req", "num_tokens_per_batch"),
     "width of a verify input": ("draft_token_num",),
     "attention metadata": ("forward_metadata",),
