@@ -1,8 +1,8 @@
 """Which attention backend and page size a launch runs with.
 
-Read from SGLang's `get_default_attn_backend` (`arg_groups/model_override_base.py`), its overrides by architecture and
-its page constraints (`arg_groups/overrides.py`). The backend meant is the one that runs target verify, or decode where
-the launch does not speculate.
+Read from SGLang 0.5.23: `get_default_attn_backend` (`arg_groups/model_override_base.py`), its overrides by architecture
+and its page constraints (`arg_groups/overrides.py`). The backend meant is the one that runs target verify, or decode
+where the launch does not speculate.
 """
 
 from __future__ import annotations
@@ -25,51 +25,66 @@ DEEPSEEK = (
     "PixtralForConditionalGeneration",
     "GlmMoeDsaForCausalLM",
 )
-LATENT_BLACKWELL = {"sm_100": "trtllm_mla", "sm_103": "trtllm_mla"}
-HOPPER_OR_BLACKWELL = {"sm_90": "fa3", "sm_100": "trtllm_mha", "sm_103": "trtllm_mha", "": "triton"}
+SM100 = ("sm_100", "sm_103")
+BLACKWELL = (*SM100, "sm_120", "sm_121")
+
+
+def _on(archs: tuple[str, ...], backend: str, elsewhere: str = "") -> Mapping[str, str]:
+    return dict.fromkeys(archs, backend) | ({"": elsewhere} if elsewhere else {})
+
+
+HOPPER_OR_BLACKWELL = {"sm_90": "fa3", **_on(SM100, "trtllm_mha", "triton")}
+STEP = {"sm_90": "fa3", **_on(BLACKWELL, "fa4")}
 
 BY_ARCHITECTURE: Mapping[str, Mapping[str, str]] = {
-    **dict.fromkeys(DEEPSEEK, LATENT_BLACKWELL),
-    "GptOssForCausalLM": HOPPER_OR_BLACKWELL,
-    "Llama4ForConditionalGeneration": HOPPER_OR_BLACKWELL,
-    "Llama4ForCausalLM": HOPPER_OR_BLACKWELL,
+    **dict.fromkeys(DEEPSEEK, _on(SM100, "trtllm_mla")),
+    "BeamForCausalLM": _on(("sm_90", *BLACKWELL), "trtllm_mha"),
     "DeepseekV4ForCausalLM": {"": "dsv4"},
-    "MiMoV2ForCausalLM": {"sm_100": "fa4", "sm_103": "fa4"},
-    "MiMoV2FlashForCausalLM": {"sm_100": "fa4", "sm_103": "fa4"},
+    "FalconH1ForCausalLM": _on(SM100, "triton"),
+    "Gemma4ForCausalLM": _on(SM100, "trtllm_mha", "triton"),
+    "Gemma4ForConditionalGeneration": _on(SM100, "trtllm_mha", "triton"),
+    "Gemma4UnifiedForConditionalGeneration": _on(SM100, "trtllm_mha", "triton"),
+    "GptOssForCausalLM": HOPPER_OR_BLACKWELL,
     "IQuestQ1ForCausalLM": {"": "fa3"},
+    "InklingForConditionalGeneration": _on(("sm_90", *SM100), "fa4", "triton"),
+    "JetNemotronForCausalLM": _on(SM100, "triton"),
+    "Lfm2ForCausalLM": _on(SM100, "flashinfer"),
+    "Lfm2MoeForCausalLM": _on(SM100, "flashinfer"),
+    "Llama4ForCausalLM": HOPPER_OR_BLACKWELL,
+    "Llama4ForConditionalGeneration": HOPPER_OR_BLACKWELL,
+    "MiMoV2FlashForCausalLM": _on(SM100, "fa4"),
+    "MiMoV2ForCausalLM": _on(SM100, "fa4"),
+    "Step3p5ForCausalLM": STEP,
+    "Step3p7ForConditionalGeneration": STEP,
+    "WhisperForConditionalGeneration": {"": "flashinfer"},
 }
 """Target architecture → GPU architecture → backend that it takes by itself; "" for every other GPU."""
 
+HYBRID_QWEN = (
+    "InternS2PreviewForConditionalGeneration",
+    "Qwen3NextForCausalLM",
+    "Qwen3_5ForConditionalGeneration",
+    "Qwen3_5MoeForConditionalGeneration",
+)
+"""On sm_100 these take trtllm_mha with speculation where it is the default, else triton."""
+
 OWN_CHOICE = (
-    "BeamForCausalLM",
     "EmbeddingGemma2Model",
     "Exaone4ForCausalLM",
     "ExaoneMoEForCausalLM",
     "ExaoneMoeForCausalLM",
-    "FalconH1ForCausalLM",
-    "Gemma4ForCausalLM",
-    "Gemma4ForConditionalGeneration",
-    "Gemma4UnifiedForConditionalGeneration",
     "GraniteMoeHybridForCausalLM",
-    "InklingForConditionalGeneration",
-    "InternS2PreviewForConditionalGeneration",
-    "JetNemotronForCausalLM",
     "KimiK3ForConditionalGeneration",
-    "Lfm2ForCausalLM",
-    "Lfm2MoeForCausalLM",
     "MiniCPMForCausalLM",
     "MiniMaxM3SparseForCausalLM",
     "MiniMaxM3SparseForConditionalGeneration",
     "NemotronHForCausalLM",
-    "Qwen3NextForCausalLM",
-    "Qwen3_5ForConditionalGeneration",
-    "Qwen3_5MoeForConditionalGeneration",
     "Qwen4ExpForConditionalGeneration",
-    "Step3p5ForCausalLM",
-    "Step3p7ForConditionalGeneration",
-    "WhisperForConditionalGeneration",
 )
 """Target architectures that choose by more than the GPU: their default is not judged."""
+
+OLDER_LAYOUTS = ("num-tokens-per-bs", "width-hook")
+"""Layouts of releases whose defaults were not read."""
 
 PAGES: Mapping[str, tuple[tuple[int, ...], int]] = {
     "dsa": ((64,), 64),
@@ -104,13 +119,25 @@ def _default(given: Given, algorithm: str) -> Value[str]:
     own = architecture(target)
     if own in OWN_CHOICE:
         raise NotKnown("attention_backend", f"{own} chooses it by itself; give --attention-backend")
+    if given.facts.engine.layout in OLDER_LAYOUTS:
+        raise NotKnown(
+            "attention_backend", "the defaults of this older release are not known; give --attention-backend"
+        )
     if own in DEEPSEEK and target.get("index_topk") is not None:
         return derived("attention_backend", "dsa", f"{own} with sparse attention")
     table = BY_ARCHITECTURE.get(own, {})
     if found := table.get(arch, table.get("")):
         return derived("attention_backend", found, f"what {own} takes on {arch}")
     backend = _latent(arch) if multi_head_latent(target) else _plain(given, algorithm, arch)
+    if own in HYBRID_QWEN and arch in SM100:
+        backend = _hybrid_qwen(own, algorithm, backend)
     return derived("attention_backend", backend, f"the engine's default for {own} on {arch}")
+
+
+def _hybrid_qwen(own: str, algorithm: str, default: str) -> str:
+    if algorithm == "NONE" and default == "trtllm_mha":
+        raise NotKnown("attention_backend", f"{own} chooses it by how it caches its state; give --attention-backend")
+    return "trtllm_mha" if default == "trtllm_mha" else "triton"
 
 
 def _arch(given: Given) -> str:
@@ -121,7 +148,7 @@ def _arch(given: Given) -> str:
 
 
 def _latent(arch: str) -> str:
-    return {"sm_90": "fa3", "sm_100": "flashinfer", "sm_103": "flashinfer"}.get(arch, "triton")
+    return {"sm_90": "fa3", **_on(SM100, "flashinfer")}.get(arch, "triton")
 
 
 def _plain(given: Given, algorithm: str, arch: str) -> str:
@@ -130,8 +157,7 @@ def _plain(given: Given, algorithm: str, arch: str) -> str:
     chain = topk.value is None or (topk.need() == 1 and pages.value in (None, 1))
     if arch == "sm_90" and chain:
         return "fa3"
-    blackwell = arch in ("sm_100", "sm_103")
-    if blackwell and chain and (algorithm in ("NONE", "DFLASH") or topk.value is not None):
+    if arch in SM100 and chain and (algorithm in ("NONE", "DFLASH") or topk.value is not None):
         return "trtllm_mha"
     return "flashinfer"
 
@@ -158,7 +184,7 @@ def _pages(given: Given, backend: str) -> tuple[tuple[int, ...], int]:
     if backend != "fa4":
         return PAGES.get(backend, ((), 0))
     chain = (given.integer("speculative_eagle_topk").value or 1) <= 1
-    paged = chain and _arch(given) in ("sm_100", "sm_103") and not multi_head_latent(given.facts.target)
+    paged = chain and _arch(given) in SM100 and not multi_head_latent(given.facts.target)
     return ((128,), 128) if paged else ((), 0)
 
 

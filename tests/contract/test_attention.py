@@ -7,7 +7,7 @@ import pytest
 
 from ddtree_doctor.contract.attention import attention_backend, page_size
 from ddtree_doctor.contract.given import Given
-from ddtree_doctor.facts.model import Gpu
+from ddtree_doctor.facts.model import Engine, Gpu
 from ddtree_doctor.knowledge import Value
 from tests.strategies import facts
 
@@ -68,8 +68,21 @@ def test_architectures_choose_their_own_default(arch: str, target: dict[str, Any
 
 
 def test_what_an_architecture_decides_by_more_than_the_gpu_is_unknown() -> None:
-    found = backend("sm_100", "NONE", target={"architectures": ["Qwen3NextForCausalLM"]})
+    found = backend("sm_100", "NONE", target={"architectures": ["NemotronHForCausalLM"]})
     assert "chooses it by itself" in found.why
+
+
+def test_a_hybrid_qwen_on_blackwell_takes_what_speculation_allows() -> None:
+    target = {"architectures": ["Qwen3NextForCausalLM"]}
+    assert "caches its state" in backend("sm_100", "NONE", target=target).why
+    assert backend("sm_100", "EAGLE", "--speculative-eagle-topk", "1", target=target).value == "trtllm_mha"
+    assert backend("sm_100", "EAGLE", "--speculative-eagle-topk", "4", target=target).value == "triton"
+    assert backend("sm_90", "NONE", target=target).value == "fa3"
+
+
+def test_the_defaults_of_older_releases_are_not_guessed() -> None:
+    case = facts(target=DENSE, gpu=gpu("sm_90"), engine=Engine(layout="width-hook"))
+    assert "older release" in attention_backend(Given(case), algorithm("NONE")).why
 
 
 def test_without_gpu_or_config_the_default_is_unknown() -> None:
