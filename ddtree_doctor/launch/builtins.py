@@ -95,15 +95,16 @@ def _element(scope: Scope, name: str, index: str, pieces: tuple[Piece, ...], lin
 
 def _set(scope: Scope, fields: Sequence[Field]) -> None:
     """`set -a`, `set -o allexport`, `set -- WORDS`."""
-    for index, one in enumerate(fields):
-        if one.text == "--":
-            scope.positional = tuple(fields[index + 1 :])
+    at = 0
+    while at < len(fields):
+        text = fields[at].text
+        if text == "--" or not text.startswith(("-", "+")):
+            scope.positional = tuple(fields[at + (text == "--") :])
             return
-        if not one.text.startswith(("-", "+")):
-            scope.positional = tuple(fields[index:]) if not (index and fields[index - 1].text[1:] == "o") else None
-            return
-        if "a" in one.text[1:] and not one.text.startswith("--"):
-            scope.export_all = one.text.startswith("-")
+        names = fields[at + 1].text if text.endswith("o") and at + 1 < len(fields) else ""
+        if "a" in text or names == "allexport":
+            scope.export_all = text.startswith("-")
+        at += 2 if names else 1
 
 
 def _shift(scope: Scope, fields: Sequence[Field]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from ddtree_doctor.launch.arithmetic import evaluate
 from ddtree_doctor.launch.braces import expand_braces
@@ -12,6 +13,8 @@ from ddtree_doctor.launch.secrets import REDACTED, is_secret_name
 from ddtree_doctor.launch.words import Arithmetic, Field, Parameter, Part, Piece, Word
 
 __all__ = ["Expander"]
+
+MANY_PIECES = 64
 
 _SPLIT = re.compile(r"([ \t\n]+)")
 _POSITIONAL = re.compile(r"[0-9]+|[@*#]")
@@ -48,7 +51,7 @@ class Expander:
         """The text an assignment stores: nothing is split."""
         pieces = [piece._replace(quoted=False) for piece in self._pieces(parts) if piece.text or piece.why]
         self.scope.budget.produce(sum(len(piece.text) for piece in pieces))
-        return tuple(pieces)
+        return tuple(pieces if len(pieces) <= MANY_PIECES else _joined_pieces(pieces))
 
     def _pieces(self, parts: Sequence[Part]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -209,6 +212,13 @@ class Expander:
         return Piece(shown, part.line, why=why, junk=part.junk)
 
 
+def _joined_pieces(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The same text with neighbours that differ in nothing but their text made one."""
+    for _, alike in groupby(pieces, key=lambda piece: piece._replace(text="")):
+        group = list(alike)
+        yield group[0]._replace(text="".join(piece.text for piece in group))
+
+
 def _quoted(piece: Piece, junk: str) -> Piece:
     return piece._replace(quoted=True, junk=piece.junk or junk)
 
@@ -234,7 +244,7 @@ def _with_blanks(fields: Sequence[Field]) -> list[Piece]:
 
 def _split(piece: Piece, fields: _Fields) -> None:
     """Unquoted text ends a field at each run of blanks; nothing at all makes no field."""
-    if piece.quoted or (piece.why and not piece.text.strip()):
+    if piece.quoted or not piece.text:
         fields.add(piece)
         return
     for index, text in enumerate(_SPLIT.split(piece.text)):

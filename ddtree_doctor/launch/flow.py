@@ -69,7 +69,7 @@ class Flow:
         if not left and node.complete:
             return branches[0][1]
         if not node.complete:
-            left.append(self.scope)
+            left.insert(0, self.scope)
         self.scope.merge(left, f"it depends on the condition{_at(node.line)}")
         return ""
 

@@ -135,12 +135,12 @@ class _Lexer(Speller):
     def _arithmetic_command(self) -> bool:
         """`((…))`; two subshells that begin together are none."""
         begin = self.pos
-        closing = _closing(self.text, begin)
-        if closing < 0 or self.text[closing - 1] != ")":
-            self.no_arithmetic = len(self.text) if closing < 0 else closing
+        inner, outer = _closing(self.text, begin)
+        if outer < 0 or inner != outer - 1:
+            self.no_arithmetic = len(self.text) if outer < 0 else outer
             return False
-        self._add("arithmetic", self.text[begin + 2 : closing - 1], begin)
-        self.pos = closing + 1
+        self._add("arithmetic", self.text[begin + 2 : inner], begin)
+        self.pos = outer + 1
         return True
 
     def _word(self) -> None:
@@ -190,11 +190,13 @@ class _Lexer(Speller):
             self.pos += 1
 
 
-def _closing(text: str, begin: int) -> int:
-    """The offset of the `)` that closes the `(` at `begin`, quotes not regarded, -1 where there is none."""
-    depth = 0
+def _closing(text: str, begin: int) -> tuple[int, int]:
+    """The offsets of the `)` that close the second and the first `(` of `((`, -1 where none does."""
+    depth, inner = 0, -1
     for match in _PARENTHESIS.finditer(text, begin):
         depth += 1 if match.group() == "(" else -1
+        if depth == 1 and inner < 0 and match.group() == ")":
+            inner = match.start()
         if not depth:
-            return match.start()
-    return -1
+            return inner, match.start()
+    return inner, -1

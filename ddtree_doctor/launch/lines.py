@@ -35,8 +35,8 @@ class Lines:
 
     @property
     def token(self) -> Token:
-        """The next token."""
-        return self.tokens[self.at]
+        """The next token; the last one, `end`, never passes."""
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     @property
     def reserved(self) -> str:
