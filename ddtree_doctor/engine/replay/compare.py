@@ -1,0 +1,37 @@
+"""Rows of logits held against each other: numbers only."""
+
+from __future__ import annotations
+
+import torch
+
+from ddtree_doctor.replay.record import Gap, tolerance
+
+__all__ = ["gap", "largest"]
+
+
+def largest(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The largest absolute difference; infinity where either side holds NaN or infinity."""
+    if one.numel() == 0:
+        return 0.0
+    found = (one.float() - other.float()).abs().max().item()
+    return found if found < float("inf") else float("inf")
+
+
+def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str) -> Gap:
+    """`other` held against `trusted`, both [rows, vocabulary]; `spread` is the measured noise of this comparison."""
+    scale = trusted.float().abs().max().item() if trusted.numel() else 0.0
+    by_row = (trusted.float() - other.float()).abs().amax(dim=1).nan_to_num(float("inf"))
+    beyond = (by_row > tolerance(spread, scale, dtype)).nonzero()
+    row = int(beyond[0]) if beyond.numel() else None
+    return Gap(
+        largest=largest(trusted, other),
+        scale=scale,
+        spread=spread,
+        row=row,
+        top2=None if row is None else _top2(trusted[row]),
+    )
+
+
+def _top2(row: torch.Tensor) -> float:
+    best = row.float().topk(2).values
+    return float(best[0] - best[1])

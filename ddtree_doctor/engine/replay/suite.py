@@ -1,0 +1,121 @@
+"""Runs scenarios on a stage and notes what was seen: eager against replay, tree rows against paths, stray memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+
+from ddtree_doctor.engine.replay.batches import Verify
+from ddtree_doctor.engine.replay.cache import committed_keys
+from ddtree_doctor.engine.replay.compare import gap, largest
+from ddtree_doctor.engine.replay.paths import path_gap
+from ddtree_doctor.engine.replay.poison import Poison
+from ddtree_doctor.engine.replay.stage import Replayed, Stage
+from ddtree_doctor.replay.record import Access, Pass
+from ddtree_doctor.replay.scenario import Batch, Scenario
+
+__all__ = ["ENGINE_ERRORS", "Suite", "Watch", "one_line"]
+
+ENGINE_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, AssertionError, AttributeError, TypeError)
+"""What a fault in a forward pass may raise. MemoryError is none: the stage itself ran out."""
+
+REPEATED_EVERY = 8
+"""Every eighth pass is run eager twice, for the measured noise."""
+
+
+class Watch(Protocol):
+    """Looks for stray memory accesses during replays."""
+
+    launches: int
+
+    def watching(self) -> Any:
+        """A context inside which it looks on."""
+
+    def found(self, scenario: str) -> list[Access]:
+        """What it saw since it was last asked."""
+
+
+@dataclass(slots=True)
+class Suite:
+    """Scenarios on one stage. `oracle` says for which of them every tree row is held against its path.
+
+    `fatal` tells an error after which this process can compute no more (a CUDA fault); it is raised on.
+    """
+
+    stage: Stage
+    poison: Poison
+    watch: Watch
+    dtype: str
+    oracle: Callable[[Scenario], bool]
+    fatal: Callable[[Exception], bool] = lambda _: False
+    progress: Callable[[str, int, int], None] = lambda name, done, of: None
+    passes: list[Pass] = field(default_factory=list)
+    accesses: list[Access] = field(default_factory=list)
+    spread: float = 0.0
+    turn: int = 0
+
+    @property
+    def summing(self) -> float:
+        """The noise of summing in another order, measured by the path oracle so far."""
+        return max((one.path.spread for one in self.passes if one.path), default=0.0)
+
+    def run(self, scenarios: Sequence[Scenario]) -> None:
+        """Run them all. An error of the engine ends its scenario and is noted; a fatal one is noted and raised."""
+        for done, scenario in enumerate(scenarios):
+            self.progress(scenario.name, done, len(scenarios))
+            self.stage.clear()
+            for step, batch in enumerate(scenario.batches):
+                try:
+                    self.passes.append(self._pass(scenario, step, batch))
+                except ENGINE_ERRORS as error:
+                    self.passes.append(Pass(scenario=scenario.name, step=step, bs=batch.size, error=one_line(error)))
+                    if self.fatal(error):
+                        raise
+                    break
+        self.stage.clear()
+
+    def replay(self, verify: Verify, scenario: str) -> Replayed:
+        """One replay over poisoned buffers, watched; what it wrote over committed tokens is noted."""
+        with self.looking(verify, scenario):
+            return self.stage.replay(verify)
+
+    @contextmanager
+    def looking(self, verify: Verify, scenario: str) -> Iterator[None]:
+        """Poison, watch, and hold the cache of committed tokens against what it was."""
+        victim_slot, victim_row = self.stage.victim()
+        self.turn += 1
+        self.poison.spill(victim_slot=victim_slot, victim_row=victim_row, turn=self.turn % 2)
+        before = committed_keys(self.stage)
+        with self.watch.watching():
+            yield
+        self.accesses += self.watch.found(scenario)
+        if not torch.equal(before, committed_keys(self.stage)):
+            written = Access(where="KV cache of committed tokens", access="store", offset=0, size=0, scenario=scenario)
+            self.accesses.append(written)
+
+    def _pass(self, scenario: Scenario, step: int, batch: Batch) -> Pass:
+        verify = self.stage.verify(batch)
+        eager = self.stage.eager(verify)
+        if len(self.passes) % REPEATED_EVERY == 0:
+            self.spread = max(self.spread, largest(eager, self.stage.eager(verify)))
+        seen = self.replay(verify, scenario.name)
+        path = path_gap(self.stage, batch, eager, self.dtype) if self.oracle(scenario) else None
+        return Pass(
+            scenario=scenario.name,
+            step=step,
+            bs=batch.size,
+            hit=seen.hit,
+            captured_bs=seen.captured_bs,
+            key=seen.key,
+            replay=gap(eager, seen.logits, spread=self.spread, dtype=self.dtype) if seen.hit else None,
+            path=path,
+        )
+
+
+def one_line(error: Exception) -> str:
+    """The type and the first line of an error."""
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:500]}"
