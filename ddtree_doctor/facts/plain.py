@@ -38,6 +38,8 @@ def _of(value: Any) -> tuple[Field[Any], ...]:
 
 
 def _field(name: str, annotation: str, value: Any, text: Callable[[str], str]) -> Any:
+    if annotation == "float":
+        return float(value)
     if "Any" not in annotation:
         return _typed(value, text)
     return tuples(_open(value, text)) if name == "traits" else _open(value, text)
