@@ -113,8 +113,9 @@ class Engine:
     """The installed SGLang, by its source alone.
 
     `layout` names how graphs are sized (`contract.layout` lists them), "" where none is recognised. `algorithms` are
-    the enum's members; `plugins` those that a selected plugin adds. `mask_references` counts `custom_mask` in each
-    attention backend's source. `pins` maps a distribution to its specifier. `digest` is of the source files read.
+    the enum's members; `plugins` those that a selected plugin adds. `mask_references` counts, for each attention
+    backend by name and by file, how often its source reads `custom_mask` for its value. `traits` are those of
+    `contract.layout.TRAITS`. `pins` maps a distribution to its specifier. `digest` is of the source files read.
     """
 
     version: str | None = None
