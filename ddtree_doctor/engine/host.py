@@ -51,7 +51,8 @@ def after_import() -> None:
     """Replace, in the loaded SGLang, the streams of a capture, the gate for CPUs and the table of n-grams."""
     import torch
 
-    torch.cpu.is_current_stream_capturing = lambda: False  # type: ignore[attr-defined]
+    torch.cuda.is_current_stream_capturing = torch.cpu.is_current_stream_capturing = lambda: False
+    torch.cuda.synchronize = lambda *_: None
     seams.replace("capture context", lambda _: _no_stream_capture)
     seams.replace("capture stream", lambda _: lambda: None)
     seams.replace("decode capture", _capture_on_cpu)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,11 +156,23 @@ def _graphs(started: Started) -> None:
         with torch.no_grad():
             started.target.init_cuda_graphs()
             if started.draft is not None:
-                started.draft.init_cuda_graphs()
+                # FROZEN_KV_MTP asks here whether its target runs on a GPU, and drafts eagerly where it does not.
+                with _device_of(started.target, "cuda"):
+                    started.draft.init_cuda_graphs()
     except Failed:
         raise
     except Exception as error:
+        traceback.print_exc()
         started.failed = f"{type(error).__name__}: {_first_line(error)}"
+
+
+@contextmanager
+def _device_of(worker: Any, device: str) -> Iterator[None]:
+    before, worker.device = worker.device, device
+    try:
+        yield
+    finally:
+        worker.device = before
 
 
 def _first_line(error: Exception) -> str:
