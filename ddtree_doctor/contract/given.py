@@ -41,6 +41,10 @@ class Given:
 
         return self._read(names, convert, default)
 
+    def fraction(self, *names: str) -> Value[float]:
+        """A number above 0 and below 1."""
+        return self._read(names, _fraction, None)
+
     def text(self, *names: str, default: str | None = None) -> Value[str]:
         """One word."""
         return self._read(names, _text, default)
@@ -105,6 +109,13 @@ def _whole(found: Any) -> int:
     if not word.isascii() or len(word) > 20 or not word.lstrip("+-").isdigit():
         raise ValueError(f"{word[:40]!r} is no whole number")
     return int(word)
+
+
+def _fraction(found: Any) -> float:
+    number = float(found) if isinstance(found, int | float | str) else 0.0
+    if not 0 < number < 1:
+        raise ValueError("it must be above 0 and below 1")
+    return number
 
 
 def _text(found: Any) -> str:

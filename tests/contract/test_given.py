@@ -36,6 +36,11 @@ def test_a_word_that_is_no_number_leaves_the_value_unknown_with_flag_and_reason(
     assert why in value.why
 
 
+@pytest.mark.parametrize(("word", "value"), [("0.85", 0.85), ("0", None), ("1", None), ("nan", None), ("most", None)])
+def test_a_fraction_lies_between_0_and_1(word: str, value: float | None) -> None:
+    assert read("--mem-fraction-static", word).fraction("mem_fraction_static").value == value
+
+
 def test_what_the_shell_decides_at_run_time_is_unknown() -> None:
     case = facts()
     flag = Flag(option="--tp", name="tp_size", values=("$N",), unknown="$N is not set")
@@ -86,7 +91,8 @@ def test_a_mapping_must_be_a_json_object(text: str) -> None:
 
 
 @given(
-    st.lists(st.text(max_size=12), max_size=3), st.sampled_from(["integer", "text", "switch", "integers", "mapping"])
+    st.lists(st.text(max_size=12), max_size=3),
+    st.sampled_from(["integer", "fraction", "text", "switch", "integers", "mapping"]),
 )
 def test_no_words_make_reading_raise(words: list[str], kind: str) -> None:
     case = facts()
