@@ -69,6 +69,11 @@ class Case:
         launch = self.facts.launch
         return next((flag.location for name in names if (flag := launch.flag(name))), launch.location)
 
+    def spelled(self, *names: str) -> str:
+        """How this engine spells the first of the fields `names` that it has (releases rename flags): `--tp-size`."""
+        options = (self.facts.engine.option(name) for name in names)
+        return next((option.options[0] for option in options if option), f"--{names[0].replace('_', '-')}")
+
     def observed(self) -> Iterator[tuple[Row, RoleContract]]:
         """Each observed row with its demand. Raises NotKnown where nothing was observed at all."""
         if self.ledger is None:
