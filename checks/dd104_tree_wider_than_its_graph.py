@@ -13,6 +13,7 @@ class TreeWiderThanItsGraph(Check):
 
     code = "DD104"
     confidence = "likely"
+    required = True
     why = (
         "In this layout one number, the draft tokens, sizes the graphs of every algorithm. The draft forwards one "
         "block, verify a tree of budget + 1 tokens: captured at the one, the first request passes the other, and a "
@@ -37,6 +38,8 @@ class TreeWiderThanItsGraph(Check):
         layout = layout_named(engine.layout)
         if layout is None or layout.verify_by_algorithm:
             raise self.skip(f"layout {engine.layout} lets an algorithm answer its own verify width")
+        if "DDTREE" in engine.traits.get("verify_overrides", {}):
+            raise self.skip("this fork's graph runner gives DDTREE a width of its own")
         if not settings.cuda_graph.need():
             raise self.skip("CUDA graphs are off")
         budget, drafted = settings.budget.need(), settings.num_draft_tokens.need()

@@ -17,7 +17,10 @@ class MoreRequestsThanCaptured(Check):
         "several releases that path met buffers sized by the largest captured batch and crashed, or read rows of "
         "another request."
     )
-    fix = ("--cuda-graph-max-bs: at least --max-running-requests", "--max-running-requests: the largest captured size")
+    fix = (
+        "--cuda-graph-max-bs-decode: at least --max-running-requests",
+        "--max-running-requests: the largest captured size",
+    )
     references = (
         "https://github.com/sgl-project/sglang/pull/37531",
         "https://github.com/sgl-project/sglang/issues/28569",
@@ -38,6 +41,10 @@ class MoreRequestsThanCaptured(Check):
                     role.subject,
                     f"up to {running} requests run at once; the largest captured batch is {largest}",
                     at=case.at("max_running_requests", "cuda_graph_max_bs_decode", "cuda_graph_bs_decode"),
+                    fix=(
+                        f"{case.spelled('cuda_graph_max_bs_decode', 'cuda_graph_max_bs')} {running}",
+                        f"--max-running-requests {largest * max(groups, 1)}",
+                    ),
                     running=running,
                     largest=largest,
                 )

@@ -6,14 +6,9 @@ from collections.abc import Iterator
 
 from ddtree_doctor.rule import Case, Check, Finding
 
-PAGED_TREES = {
-    "NGRAM": ("flashinfer",),
-    "EAGLE": ("flashinfer", "fa3", "triton"),
-    "EAGLE3": ("flashinfer", "fa3", "triton"),
-    "STANDALONE": ("flashinfer", "fa3", "triton"),
-    "DDTREE": (),
-}
-"""Algorithm → attention backends whose trees may live on pages of more than one token."""
+STEPPED = ("flashinfer", "fa3", "triton")
+PAGED_TREES = {"NGRAM": ("flashinfer",), "EAGLE": STEPPED, "EAGLE3": STEPPED, "STANDALONE": STEPPED, "DDTREE": ()}
+"""Algorithm → attention backends whose trees may live on pages of more than one token, in some release."""
 
 
 class TreeOverPages(Check):
@@ -41,6 +36,8 @@ class TreeOverPages(Check):
         if settings.page_size.need() <= 1:
             return
         able = PAGED_TREES[algorithm]
+        if able is STEPPED:
+            able = case.facts.engine.traits.get("paged_tree_backends", STEPPED)
         backend = settings.attention_backend.need() if able else settings.attention_backend.value
         if backend not in able:
             page = settings.page_size.need()

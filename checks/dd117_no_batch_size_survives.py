@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ddtree_doctor.contract.model import RoleContract
 from ddtree_doctor.rule import Case, Check, Finding
 
 
@@ -15,7 +16,7 @@ class NoBatchSizeSurvives(Check):
         "Of the batch sizes configured only those are captured whose tokens divide over the gathering ranks. If none "
         "does, the list is empty and SGLang ends with an assertion on it while it captures."
     )
-    fix = ("--cuda-graph-max-bs: at least mul_base",)
+    fix = ("--cuda-graph-max-bs-decode: at least mul_base",)
     references = ("https://github.com/sgl-project/sglang/pull/31255",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
@@ -25,18 +26,17 @@ class NoBatchSizeSurvives(Check):
         if not case.contract.roles:
             raise self.skip("no role of this algorithm is known")
         for role in case.contract.roles:
-            kept = role.capture_bs.optional()
-            if kept == ():
-                mul_base, lost = role.mul_base.need(), role.lost_bs.need()
-                yield self.found(
-                    role.subject,
-                    f"no batch size is left: none of {list(lost)} × width {role.width.need()} is a multiple of "
-                    f"{mul_base}",
-                    at=case.at(
-                        "cuda_graph_bs_decode", "cuda_graph_bs", "cuda_graph_max_bs_decode", "cuda_graph_max_bs"
-                    ),
-                    fix=(f"--cuda-graph-bs {mul_base}: or a list that holds a multiple of it",),
-                    width=role.width.need(),
-                    mul_base=mul_base,
-                    lost=list(lost),
-                )
+            if role.capture_bs.need() == ():
+                yield self._finding(case, role, role.mul_base.need(), list(role.lost_bs.need()))
+
+    def _finding(self, case: Case, role: RoleContract, mul_base: int, lost: list[int]) -> Finding:
+        width, flag = role.width.need(), case.spelled("cuda_graph_bs_decode", "cuda_graph_bs")
+        return self.found(
+            role.subject,
+            f"no batch size is left: none of {lost} × width {width} is a multiple of {mul_base}",
+            at=case.at("cuda_graph_bs_decode", "cuda_graph_bs", "cuda_graph_max_bs_decode", "cuda_graph_max_bs"),
+            fix=(f"{flag} {mul_base}, or a list that holds a multiple of it",),
+            width=width,
+            mul_base=mul_base,
+            lost=lost,
+        )

@@ -32,7 +32,11 @@ class GraphMemoryBeyondWhatIsLeft(Check):
         "memory aside for graphs by batch size alone. What does not fit ends in out of memory while capturing, or "
         "later on a long request."
     )
-    fix = ("--cuda-graph-max-bs: smaller", "--mem-fraction-static: lower", "--context-length: what is really used")
+    fix = (
+        "--cuda-graph-max-bs-decode: smaller",
+        "--mem-fraction-static: lower",
+        "--context-length: what is really used",
+    )
     references = (
         "https://github.com/sgl-project/sglang/pull/27338",
         "https://github.com/sgl-project/sglang/issues/6875",
@@ -65,7 +69,7 @@ class GraphMemoryBeyondWhatIsLeft(Check):
         memory = min((gpu.memory_mib or 0 for gpu in case.facts.host.gpus), default=0) * MIB
         if not memory:
             raise NotKnown("GPU memory", "name a product (--gpu B300x8) or run where the GPU is")
-        fraction = _fraction(case)
+        fraction = case.given.fraction("mem_fraction_static").optional()
         if fraction is not None:
             return int(memory * (1 - fraction))
         if not multi_head_latent(case.facts.target):
@@ -106,23 +110,10 @@ def _aux_layers(case: Case, algorithm: str) -> int:
     return len(ids) if isinstance(ids, list) else AUX_LAYERS.get(algorithm, 0)
 
 
-def _fraction(case: Case) -> float | None:
-    given = case.given.text("mem_fraction_static").optional()
-    if given is None:
-        return None
-    try:
-        fraction = float(given)
-    except ValueError:
-        fraction = 0.0
-    if not 0 < fraction < 1:
-        raise NotKnown("mem_fraction_static", f"{given[:40]!r} is no number between 0 and 1")
-    return fraction
-
-
 def _reserve(case: Case, memory: int) -> int:
     """What the engine leaves where the launch gives no fraction: activations by prefill chunk, graphs by batch size."""
     default = next((tokens for limit, tokens in CHUNKS if memory < limit * GIB), 16384)
-    chunk = case.given.integer("chunked_prefill_size", default=default).optional() or default
+    chunk = case.given.integer("chunked_prefill_size", default=default, least=-1).need()
     ranks = case.settings.tp.need() * case.given.integer("pp_size", default=1).need()
     graphs = 2 * max((max(role.capture_bs.need(), default=0) for role in case.contract.roles), default=0)
     mib = 512 + max(chunk, 2048) * 1.5 + ranks / 8 * 1024 + graphs + 1536

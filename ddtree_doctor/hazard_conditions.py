@@ -118,11 +118,15 @@ def _given(case: Case, name: str, values: list[str]) -> bool:
 
 
 def _environment(case: Case, wanted: Mapping[str, list[str]]) -> bool:
-    has = case.facts.launch.environment
-    return all(
-        has.get(name, "") in values if values else has.get(name, "").lower() not in OFF
-        for name, values in wanted.items()
-    )
+    return all(_set_to(case, name, values) for name, values in wanted.items())
+
+
+def _set_to(case: Case, name: str, values: list[str]) -> bool:
+    launch = case.facts.launch
+    if why := launch.unknown.get(f"env {name}"):
+        raise NotKnown(name, why)
+    value = launch.environment.get(name, "")
+    return value in values if values else value.lower() not in OFF
 
 
 def _package(case: Case, wanted: Mapping[str, str]) -> bool:
