@@ -47,7 +47,7 @@ class Builder:
             command = meant.command if meant else ""
             return Launch(command=command, location=self._at(found.line), notes=tuple(first), intended=meant)
         notes = (*first, *passed.notes, *(self._note(remark) for remark in self._remarks(found, passed)))
-        differs = meant is not None and _words(meant) != _words(passed)
+        differs = meant is not None and (meant.command, meant.flags) != (passed.command, passed.flags)
         return replace(passed, notes=_distinct(notes), intended=meant if differs else None)
 
     def _cut(self, found: Found) -> Iterable[tuple[Cut, Sequence[Field]]]:
@@ -148,10 +148,6 @@ def _shown(one: Field) -> str:
     if _SAFE.fullmatch(one.text) or (one.why and one.text.isprintable()):
         return one.text
     return quote(one.text)
-
-
-def _words(launch: Launch) -> list[tuple[str, tuple[str, ...]]]:
-    return [(flag.option, flag.values) for flag in launch.flags]
 
 
 def _distinct(notes: Iterable[Note]) -> tuple[Note, ...]:

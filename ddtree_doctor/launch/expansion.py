@@ -244,7 +244,7 @@ def _with_blanks(fields: Sequence[Field]) -> list[Piece]:
 
 def _split(piece: Piece, fields: _Fields) -> None:
     """Unquoted text ends a field at each run of blanks; nothing at all makes no field."""
-    if piece.quoted or not piece.text:
+    if piece.quoted or (piece.why and not piece.text):
         fields.add(piece)
         return
     for index, text in enumerate(_SPLIT.split(piece.text)):

@@ -10,7 +10,7 @@ from ddtree_doctor.launch.words import ArrayWord, Word
 
 __all__ = ["COMPOUND", "RESERVED", "Lines", "Refused"]
 
-MAX_LINES_AHEAD = 64
+MAX_LINES_AHEAD = 8
 
 CONTINUES = frozenset({"space-after-backslash", "comment-after-backslash", "carriage-return"})
 """Faults after which the next line was meant to belong to the command, whatever it begins with."""

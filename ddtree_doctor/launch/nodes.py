@@ -23,6 +23,12 @@ class Simple(NamedTuple):
     line: int | None
     rest: tuple[tuple[Cut, Simple], ...] = ()
 
+    @property
+    def begins_with_dash(self) -> bool:
+        """Whether it begins as no command does."""
+        first = self.words[0] if self.words else None
+        return isinstance(first, Word) and first.begins.startswith("-")
+
 
 class AndOr(NamedTuple):
     """Commands joined by `&&` and `||`: the operator before each, "" for the first."""

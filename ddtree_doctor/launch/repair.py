@@ -30,6 +30,7 @@ _ODD_SPACES = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")
 _ODD_DASH = re.compile(r"-?[‐‑‒–—―−]{1,2}-?(?=[A-Za-z])")
 _ODD_QUOTES = re.compile(r"[“”„‟‘’]")
 _GLUED = re.compile(r"--[A-Za-z][A-Za-z0-9_-]*?(?=--[A-Za-z]|=|$)")
+_CACHE_FOLDER = "models--"
 _NUMBER = re.compile(r"[0-9.]+")
 
 Step = Callable[[Field, Table], "tuple[list[Field], Remark] | None"]
@@ -118,7 +119,7 @@ def _unglue(one: Field, table: Table) -> tuple[list[Field], Remark] | None:
 
 def _glued_at(one: Field, table: Table) -> list[int]:
     places: list[int] = []
-    if "--" not in one.text[1:]:
+    if "--" not in one.text[1:] or _CACHE_FOLDER in one.text:
         return places
     unquoted = _unquoted(one)
     for match in _GLUED.finditer(one.text, 1):

@@ -14,7 +14,7 @@ from ddtree_doctor.launch.expansion import Expander
 from ddtree_doctor.launch.flow import Flow
 from ddtree_doctor.launch.grammar import parse
 from ddtree_doctor.launch.lexer import tokenize
-from ddtree_doctor.launch.nodes import Simple
+from ddtree_doctor.launch.nodes import Cut, Simple
 from ddtree_doctor.launch.scope import Budget, Remark, Scalar, Scope
 from ddtree_doctor.launch.seek import mentioned, seek
 from ddtree_doctor.launch.source import Source
@@ -112,10 +112,8 @@ class Shell(Flow):
         remarks: list[Remark],
         expander: Expander,
     ) -> None:
-        rest = tuple(
-            (cut, tuple(expander.fields(word for word in line.words if isinstance(word, Word))))
-            for cut, line in node.rest
-        )
+        dashes = node.rest and node.rest[0][1].begins_with_dash
+        rest = self._rest(node, expander) if dashes or mentioned(fields) else ()
         if not any(mentioned(line) for line in (fields, *(line for _, line in rest))):
             return
         command = Command(
@@ -127,6 +125,11 @@ class Shell(Flow):
             line=node.line,
         )
         self.start(command)
+
+    def _rest(self, node: Simple, expander: Expander) -> tuple[tuple[Cut, tuple[Field, ...]], ...]:
+        """The words of the lines below that were meant to belong to the command."""
+        lines = ((cut, [word for word in line.words if isinstance(word, Word)]) for cut, line in node.rest)
+        return tuple((cut, tuple(expander.fields(words))) for cut, words in lines)
 
     def start(self, command: Command) -> None:
         """Look into one command: a launch, or a text for another shell."""

@@ -153,8 +153,9 @@ def _shell(fields: Sequence[Field], at: int, environment: Mapping[str, Scalar]) 
     """`bash -lc TEXT NAME ARGUMENTS`."""
     while at < len(fields) and fields[at].text[:1] in ("-", "+"):
         text = fields[at].text
-        at += 2 if text in ("-o", "+o", "--rcfile", "--init-file") else 1
-        if text[0] == "-" and not text.startswith("--") and "c" in text:
+        short = not text.startswith("--")
+        at += 2 if (short and text.endswith(("o", "O"))) or text in ("--rcfile", "--init-file") else 1
+        if text[0] == "-" and short and "c" in text:
             return _script_at(fields, at, environment)
     return None
 

@@ -61,9 +61,10 @@ def test_no_nesting_is_too_deep_to_be_read(text):
     parsed(text)
 
 
-WORDS = "if then elif else fi for in do done while case esac { } ( ) ; & && || | ! [[ ]] f() a -b ;; \n function".split(
-    " "
-)
+WORDS = [
+    *("if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "case", "esac", "{", "}", "(", ")", ";"),
+    *("&", "&&", "||", "|", "!", "[[", "]]", "f()", "a", "-b", ";;", "function", "\n"),
+]
 
 
 @given(words=st.lists(st.sampled_from(WORDS), max_size=14))
