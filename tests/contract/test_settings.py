@@ -161,10 +161,11 @@ TREE = ("--speculative-num-steps", "3", "--speculative-eagle-topk", "4", "--spec
         ("target", (*UNO, *TREE)),
         ("target-gemma4", ("--speculative-algorithm", "NEXTN", *ASSISTED, *NUMBERS)),
         ("target-gemma4", ("--speculative-algorithm", "EAGLE", *ASSISTED, *NUMBERS)),
+        ("target", ("--speculative-algorithm", "DFLASH", "--speculative-draft-model-path", str(TINY / "dflash"))),
         ("target-mtp", ("--speculative-algorithm", "NEXTN")),
         ("target-multi-layer-mtp", ("--speculative-algorithm", "EAGLE", *NUMBERS)),
     ],
-    ids=["uno", "uno-tree", "frozen-kv-mtp", "frozen-kv-mtp-by-eagle", "nextn", "multi-layer"],
+    ids=["uno", "uno-tree", "frozen-kv-mtp", "frozen-kv-mtp-by-eagle", "dflash", "nextn", "multi-layer"],
 )
 def test_rarer_algorithms_resolve_as_in_the_engine(engine: Engine, folder: str, words: tuple[str, ...]) -> None:
     line = ["--model-path", str(TINY / folder), *words]
