@@ -3,6 +3,10 @@
 From the paper (https://arxiv.org/abs/2604.12989). A block draft gives a distribution for each depth, independent of the
 path taken; a path's score is the sum of its log-probabilities. Best first over a heap: each node taken offers its next
 sibling and its best child. Node order is the order in which nodes are taken.
+
+Sums are taken along the path, so that the order is exactly that of the scores. The published code
+(https://github.com/liranringel/ddtree) steps from sibling to sibling by subtracting and adding, whose rounding may swap
+two nodes whose scores differ in the last bit.
 """
 
 from __future__ import annotations
