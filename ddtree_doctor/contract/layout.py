@@ -120,6 +120,12 @@ TRAITS = (
         "empty in every release",
     ),
     Trait(
+        name="width_by_hook",
+        values=(),
+        about="the enum's algorithms that the width hook tells apart; any other member gets the draft tokens "
+        "(a fork's DDTREE in neither this nor verify_overrides is the founding fault)",
+    ),
+    Trait(
         name="paged_tree_backends",
         values=(("flashinfer", "fa3"), ("flashinfer", "fa3", "triton")),
         about="attention backends that the engine lets verify an EAGLE tree with a page size above 1",

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from ddtree_doctor.contract.layout import Layout, recognise
 from ddtree_doctor.engine.source.tree import Definition, Module, SourceTree, definitions
 
-__all__ = ["ALGORITHMS", "Runner", "algorithms", "draft_widths", "find_runner", "layout_of", "verify_overrides"]
+__all__ = [
+    "ALGORITHMS",
+    "Runner",
+    "algorithms",
+    "draft_widths",
+    "find_runner",
+    "layout_of",
+    "verify_overrides",
+    "width_by_hook",
+]
 
 ALGORITHMS = "srt/speculative/spec_info.py"
 _ENUM = "SpeculativeAlgorithm"
@@ -28,6 +37,15 @@ _DRAFT_RUNNERS = {
     ),
 }
 _WIDTH_RULE = ("srt/speculative/spec_utils.py", "resolve_num_tokens_per_req")
+_ANSWERS = (
+    (ALGORITHMS, f"{_ENUM}.get_num_tokens_per_req_for_target_verify"),
+    (ALGORITHMS, f"{_ENUM}.get_num_tokens_per_bs_for_target_verify"),
+    ("srt/model_executor/model_runner.py", "ModelRunner.decode_num_tokens_per_req"),
+    ("srt/model_executor/model_runner.py", "ModelRunner.decode_num_tokens_per_bs"),
+    _WIDTH_RULE,
+)
+"""Where an algorithm of the enum may answer another verify width than the number of draft tokens."""
+
 _TERMS = (
     ("steps", ("speculative_num_steps",)),
     ("draft_tokens", ("speculative_num_draft_tokens", "resolve_num_tokens_per_req")),
@@ -89,6 +107,20 @@ def draft_widths(tree: SourceTree, layout: Layout | None) -> Iterator[tuple[str,
             yield trait, form
 
 
+def width_by_hook(tree: SourceTree) -> tuple[str, ...]:
+    """The algorithms that the width hook, or the code that calls it, tells apart; all others get the draft tokens.
+
+    In the fork of the founding fault the hook is there and does not name DDTREE.
+    """
+    members = set(algorithms(tree))
+    named: set[str] = set()
+    for path, name in _ANSWERS:
+        module = tree.module(path)
+        found = module.find(name) if module else None
+        named.update(_tested(found) if found else ())
+    return tuple(sorted(named & members))
+
+
 def verify_overrides(runner: Runner | None, layout: Layout | None) -> Mapping[str, str]:
     """Algorithm → expression, where the runner itself gives one algorithm a width of its own.
 
@@ -125,7 +157,7 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield target.attr, node.value
 
 
-def _tested(test: ast.expr) -> Iterator[str]:
+def _tested(test: ast.AST) -> Iterator[str]:
     """`DDTREE` of a test that calls `is_ddtree()`."""
     for node in ast.walk(test):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("is_"):

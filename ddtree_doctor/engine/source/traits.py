@@ -12,7 +12,7 @@ from typing import Any
 from ddtree_doctor.contract.layout import Layout
 from ddtree_doctor.engine.source.evaluate import UNRESOLVED, Evaluator, literal
 from ddtree_doctor.engine.source.options import SERVER_ARGS
-from ddtree_doctor.engine.source.sizing import Runner, draft_widths, verify_overrides
+from ddtree_doctor.engine.source.sizing import Runner, draft_widths, verify_overrides, width_by_hook
 from ddtree_doctor.engine.source.tree import Definition, SourceTree
 
 __all__ = ["read_traits"]
@@ -39,6 +39,7 @@ def read_traits(tree: SourceTree, runner: Runner | None, layout: Layout | None) 
     if runner is not None:
         found.update(_of_runner(runner))
         found["verify_overrides"] = dict(verify_overrides(runner, layout))
+        found["width_by_hook"] = width_by_hook(tree)
     return found
 
 

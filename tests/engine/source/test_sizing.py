@@ -2,7 +2,14 @@ import pytest
 
 from ddtree_doctor.contract.layout import LAYOUTS, layout_named
 from ddtree_doctor.engine.source.locate import locate
-from ddtree_doctor.engine.source.sizing import algorithms, draft_widths, find_runner, layout_of, verify_overrides
+from ddtree_doctor.engine.source.sizing import (
+    algorithms,
+    draft_widths,
+    find_runner,
+    layout_of,
+    verify_overrides,
+    width_by_hook,
+)
 from ddtree_doctor.engine.source.tree import SourceTree
 from tests.engine.source.trees import NEWEST, OLDEST, RUNNER
 
@@ -100,6 +107,35 @@ class CudaGraphRunner:
     }
 
 
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("return num_draft_tokens", ()),
+        ("return self.budget + 1 if self.is_ddtree() and not is_draft_worker else num_draft_tokens", ("DDTREE",)),
+        ("return 1 if self.is_speculative() or self.is_other() else num_draft_tokens", ()),
+    ],
+)
+def test_the_algorithms_that_a_forks_hook_tells_apart_are_named(tree_of, answer, named):
+    spec = f"""
+class SpeculativeAlgorithm(Enum):
+    DDTREE = auto()
+    NONE = auto()
+    def get_num_tokens_per_bs_for_target_verify(self, num_draft_tokens, is_draft_worker):
+        {answer}
+"""
+    assert width_by_hook(tree_of({"srt/speculative/spec_info.py": spec})) == named
+
+
+def test_what_the_model_runner_answers_counts_as_the_hook(tree_of):
+    runner = """
+class ModelRunner:
+    def decode_num_tokens_per_req(self):
+        if self.spec_algorithm.is_dflash() and self.is_draft_worker:
+            return 1
+"""
+    assert width_by_hook(tree_of({**NEWEST, "srt/model_executor/model_runner.py": runner})) == ("DFLASH",)
+
+
 def test_the_founding_fault_overrides_nothing(tree_of):
     tree = tree_of(OLDEST)
     assert "DDTREE" in algorithms(tree)
@@ -113,6 +149,7 @@ def test_the_installed_release_is_recognised():
     assert layout in LAYOUTS
     assert {"NONE", "EAGLE", "DFLASH"} <= set(algorithms(tree))
     assert verify_overrides(find_runner(tree), layout) == {}
+    assert "DDTREE" not in width_by_hook(tree)
 
 
 def test_without_a_runner_there_is_no_layout(tree_of):
