@@ -33,7 +33,7 @@ class LaunchEndsEarly(Check):
             "launch",
             f"{len(lost)} flag(s) of the file never reach SGLang: {', '.join(lost) or 'none'}"
             + (f"; passed instead: {', '.join(gained)}" if gained else "")
-            + (f" ({notes[0].text})" if notes else ""),
+            + (f" ({notes[0].text.partition(';')[0]})" if notes else ""),
             at=notes[0].location if notes else launch.location,
             lost=lost,
             passed_instead=gained,

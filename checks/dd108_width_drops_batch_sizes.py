@@ -9,7 +9,7 @@ from ddtree_doctor.rule import Case, Check, Finding
 
 
 class WidthDropsBatchSizes(Check):
-    """Small batches run without a graph because batch size × width is no multiple of mul_base."""
+    """Batch sizes lose their own graph because batch size × width is no multiple of mul_base."""
 
     code = "DD108"
     severity = "warning"
@@ -33,7 +33,8 @@ class WidthDropsBatchSizes(Check):
         if settings.two_batch_overlap.need():
             raise self.skip("under two-batch overlap the batch size alone must divide, whatever the width")
         for role in case.contract.roles:
-            if role.width.need() > 1 and (lost := role.lost_bs.need()):
+            width = role.width.need()
+            if width > 1 and width % role.mul_base.need() and (lost := role.lost_bs.need()):
                 yield self._finding(case, role, lost)
 
     def _finding(self, case: Case, role: RoleContract, lost: tuple[int, ...]) -> Finding:

@@ -34,12 +34,13 @@ class MoreRequestsThanCaptured(Check):
             raise self.skip("CUDA graphs are off")
         groups = settings.dp.need() if settings.dp_attention.need() else 1
         running = settings.max_running_requests.need() // max(groups, 1)
+        default = "" if settings.max_running_requests.origin == "given" else " by default"
         for role in case.contract.roles:
             largest = max(role.capture_bs.need(), default=0)
             if role.worker == "target" and running > largest:
                 yield self.found(
                     role.subject,
-                    f"up to {running} requests run at once; the largest captured batch is {largest}",
+                    f"up to {running} requests run at once{default}; the largest captured batch is {largest}",
                     at=case.at("max_running_requests", "cuda_graph_max_bs_decode", "cuda_graph_bs_decode"),
                     fix=(
                         f"{case.spelled('cuda_graph_max_bs_decode', 'cuda_graph_max_bs')} {running}",

@@ -25,7 +25,7 @@ class BackendIgnoresTreeMask(Check):
         "backend that does not read it attends causally: every node sees the branches before it. Some combinations "
         "are refused at start-up; the others answer, with a healthy /health and wrong tokens."
     )
-    fix = ("--attention-backend triton", "--attention-backend flashinfer (no latent attention)")
+    fix = ("--attention-backend triton", "--attention-backend flashinfer: for a model without latent attention")
     references = (
         "https://github.com/sgl-project/sglang/pull/36196",
         "https://github.com/sgl-project/sglang/issues/27942",
