@@ -23,27 +23,12 @@ DEFAULT_GPU_MIB = 80 * 1024
 """GPU memory that the engine derives its defaults from where the launch's GPU is not known."""
 
 KEPT = frozenset(
-    """
-    speculative_algorithm speculative_num_steps speculative_eagle_topk speculative_num_draft_tokens
-    speculative_dflash_block_size speculative_dspark_block_size speculative_draft_window_size
-    speculative_draft_sink_size speculative_adaptive speculative_use_rejection_sampling
-    speculative_ngram_max_bfs_breadth speculative_ngram_min_bfs_breadth speculative_ngram_max_trie_depth
-    enable_multi_layer_eagle
-    page_size max_running_requests chunked_prefill_size disable_overlap_schedule
-    cuda_graph_max_bs cuda_graph_max_bs_decode cuda_graph_bs cuda_graph_bs_decode cuda_graph_config
-    cuda_graph_backend_decode disable_cuda_graph disable_decode_cuda_graph disable_cuda_graph_padding
-    tp_size dp_size attn_dp_size enable_dp_attention enable_dp_lm_head attn_cp_size enable_prefill_cp cp_strategy
-    ep_size moe_dense_tp_size disable_attn_tp_gather enable_two_batch_overlap
-    """.split()
+    ["speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens", "speculative_dflash_block_size", "speculative_dspark_block_size", "speculative_draft_window_size", "speculative_draft_sink_size", "speculative_adaptive", "speculative_use_rejection_sampling", "speculative_ngram_max_bfs_breadth", "speculative_ngram_min_bfs_breadth", "speculative_ngram_max_trie_depth", "enable_multi_layer_eagle", "page_size", "max_running_requests", "chunked_prefill_size", "disable_overlap_schedule", "cuda_graph_max_bs", "cuda_graph_max_bs_decode", "cuda_graph_bs", "cuda_graph_bs_decode", "cuda_graph_config", "cuda_graph_backend_decode", "disable_cuda_graph", "disable_decode_cuda_graph", "disable_cuda_graph_padding", "tp_size", "dp_size", "attn_dp_size", "enable_dp_attention", "enable_dp_lm_head", "attn_cp_size", "enable_prefill_cp", "cp_strategy", "ep_size", "moe_dense_tp_size", "disable_attn_tp_gather", "enable_two_batch_overlap"]
 )
 """The engine's fields that decide a shape; every other option of the launch is left out."""
 
 _REPLACED = frozenset(
-    """
-    model_path tokenizer_path served_model_name speculative_draft_model_path device load_format dtype context_length
-    attention_backend prefill_attention_backend decode_attention_backend speculative_draft_attention_backend
-    max_total_tokens skip_tokenizer_init
-    """.split()
+    ["model_path", "tokenizer_path", "served_model_name", "speculative_draft_model_path", "device", "load_format", "dtype", "context_length", "attention_backend", "prefill_attention_backend", "decode_attention_backend", "speculative_draft_attention_backend", "max_total_tokens", "skip_tokenizer_init"]
 )
 """The engine's fields that the probe sets itself and speaks of one by one."""
 

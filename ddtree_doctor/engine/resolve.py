@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.job import Job
-from ddtree_doctor.engine.models import Numbers, checkpoints, written
+from ddtree_doctor.engine.models import Numbers, adapter_written, checkpoints, written
 from ddtree_doctor.probe.child import Failed
 
 __all__ = ["RESOLVED", "resolved", "server_arguments"]
@@ -41,7 +41,7 @@ RESOLVED = (
 
 _SOURCE = "ddtree_doctor"
 _POOL_TOKENS = 16384
-_ON_CPU = {"device": "cpu"}
+_ON_CPU = {"device": "cpu", "attention_backend": "triton"}
 
 
 def server_arguments(job: Job, folder: Path) -> Any:
@@ -83,8 +83,11 @@ def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
         raise Failed(f"no tiny checkpoint for {job.algorithm}: the doctor does not know what its draft is built from")
     numbers = Numbers(tp=job.tp, context=job.context, block=job.block, drafts=job.steps if job.multi_layer else None)
     draft = None if tiny.draft is None else str(written(tiny.draft, numbers, folder))
+    target = written(tiny.target, numbers, folder)
+    adapter = None if tiny.adapter is None else str(adapter_written(tiny.adapter, target, folder))
     return {
-        "model_path": str(written(tiny.target, numbers, folder)),
+        "model_path": str(target),
+        "uno_lora_path": adapter,
         "speculative_draft_model_path": draft,
         "device": "cuda",
         "load_format": "dummy",
@@ -97,6 +100,7 @@ def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
         "disable_prefill_cuda_graph": True,
         **({} if job.page_size is None else {"page_size": job.page_size}),
         **tiny.options,
+        **job.fixed,
     }
 
 

@@ -118,24 +118,31 @@ def extend_batch(runner: Any, requests: Sequence[Extend]) -> Any:
 
 
 def verify_batch(runner: Any, verify: Verify) -> Any:
-    """A target verify forward of these trees, with the algorithm's own verify input."""
-    lengths_cpu = verify.lengths.cpu()
-    spec_info = verify_input(runner, verify, lengths_cpu)
+    """A target verify forward of these trees, with the algorithm's own verify input; without speculation, a decode.
+
+    A decode's lengths count its own token, a verify's do not count the tree.
+    """
+    modes = seams.find("forward modes")
+    if runner.spec_algorithm.is_none():
+        lengths, mode, spec_info = verify.lengths + 1, modes.DECODE, None
+    else:
+        lengths, mode = verify.lengths, modes.TARGET_VERIFY
+        spec_info = verify_input(runner, verify, lengths.cpu())
     return _built(
         seams.find("forward batch"),
-        forward_mode=seams.find("forward modes").TARGET_VERIFY,
+        forward_mode=mode,
         batch_size=verify.rows.numel(),
         input_ids=verify.tokens,
         req_pool_indices=verify.rows,
-        seq_lens=verify.lengths,
-        seq_lens_cpu=lengths_cpu,
-        orig_seq_lens=verify.lengths,
-        seq_lens_sum=int(lengths_cpu.sum()),
+        seq_lens=lengths,
+        seq_lens_cpu=lengths.cpu(),
+        orig_seq_lens=lengths,
+        seq_lens_sum=int(lengths.sum()),
         out_cache_loc=verify.slots,
         positions=verify.positions,
         spec_algorithm=runner.spec_algorithm,
         spec_info=spec_info,
-        capture_hidden_mode=spec_info.capture_hidden_mode,
+        capture_hidden_mode=spec_info.capture_hidden_mode if spec_info else seams.find("hidden modes").NULL,
         can_run_decode_cuda_graph=True,
         **_owned(runner),
     )

@@ -30,7 +30,9 @@ REPEATED_EVERY = 8
 class Watch(Protocol):
     """Looks for stray memory accesses during replays."""
 
-    launches: int
+    @property
+    def launches(self) -> int:
+        """Kernel launches that were watched."""
 
     def watching(self) -> Any:
         """A context inside which it looks on."""
