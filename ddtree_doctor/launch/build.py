@@ -36,6 +36,13 @@ class Builder:
     file: str | None
     base: Path
 
+    def learn(self, found: Found) -> None:
+        """Meet every secret of a launch, so that none is left where another launch has it under another name."""
+        for entry in (found.passed, found.meant):
+            if entry:
+                redact_fields(entry.arguments, self.table, self.vault)
+                redact_environment(entry.environment, self.vault)
+
     def launch(self, found: Found) -> Launch:
         """The launch as the shell passes it, with the one that was meant where they differ."""
         meant_entry = found.meant or found.passed
@@ -60,8 +67,8 @@ class Builder:
         return replace(launch, notes=()), remarks
 
     def _entry(self, entry: Entry) -> Launch:
-        environment = redact_environment(entry.environment, self.vault)
         arguments = redact_fields(entry.arguments, self.table, self.vault)
+        environment = redact_environment(entry.environment, self.vault)
         given = _model_named(arguments) if entry.name == SERVE else arguments
         own = Flags(self.table, self.file, serve=entry.name == SERVE)
         own.read(given)

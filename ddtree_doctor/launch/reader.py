@@ -108,6 +108,8 @@ def _shell(name: str) -> Shell:
 def _built(shell: Shell, options: Sequence[Option], file: str | None) -> tuple[Launch, ...]:
     base = Path(file).parent if file else Path()
     builder = Builder(Table(options), shell.scope.vault, file, base)
+    for found in shell.found:
+        builder.learn(found)
     return tuple(builder.launch(found) for found in shell.found)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ddtree_doctor.launch.scope import Scalar
 from ddtree_doctor.launch.secrets import REDACTED, Vault, glued_secret, is_secret_name, secret_option
 from ddtree_doctor.launch.table import Table
-from ddtree_doctor.launch.words import Field
+from ddtree_doctor.launch.words import Field, Piece
 
 __all__ = ["redact_environment", "redact_fields"]
 
@@ -39,26 +39,30 @@ def redact_environment(environment: Mapping[str, Scalar], vault: Vault) -> dict[
     for name in sorted(environment):
         one = Field.of(environment[name])
         text = one.text
-        if is_secret_name(name) and text:
+        if text and (is_secret_name(name) or vault.holds(text)):
             vault.keep(text)
             text = REDACTED
-        found[name] = (_short(text, vault), one.why)
+        found[name] = (_short(text, vault), vault.scrub(one.why))
     return found
 
 
 def _redact(one: Field, before: str, table: Table, vault: Vault) -> Field:
     text = one.text
     if _takes_secret(before, table) and not text.startswith("--"):
-        vault.keep(text)
-        return one.with_text(REDACTED)
+        return _hidden(one, text, REDACTED, vault)
     name, equals, value = text.partition("=")
     if equals and value and (_takes_secret(name, table) or is_secret_name(name)):
-        vault.keep(value)
-        return one.with_text(f"{name}={REDACTED}")
+        return _hidden(one, value, f"{name}={REDACTED}", vault)
     if text.startswith("-") and name not in table and (option := glued_secret(text)):
-        vault.keep(text[len(option) :])
-        return one.with_text(option + REDACTED)
+        return _hidden(one, text[len(option) :], option + REDACTED, vault)
     return one
+
+
+def _hidden(one: Field, secret: str, text: str, vault: Vault) -> Field:
+    """The field with other text, the secret in nothing that is said about it."""
+    vault.keep(secret)
+    why = one.why.replace(secret, REDACTED)
+    return Field.of((Piece(text, one.line, not one.bare, why),))
 
 
 def _takes_secret(word: str, table: Table) -> bool:
@@ -96,8 +100,10 @@ def _typos(word: str, meant: str) -> int:
 
 
 def _scrubbed(one: Field, vault: Vault) -> Field:
-    text = _short(one.text, vault)
-    return one if text == one.text else one.with_text(text)
+    text, why = _short(one.text, vault), vault.scrub(one.why)
+    if (text, why) == (one.text, one.why):
+        return one
+    return Field.of((Piece(text, one.line, not one.bare, why),))
 
 
 def _short(text: str, vault: Vault) -> str:

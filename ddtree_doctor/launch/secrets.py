@@ -12,11 +12,14 @@ REDACTED = "***"
 MIN_SCRUBBED = 8
 """Shorter secrets are not looked for inside other words: they would hit by chance."""
 
+MIN_WHOLE = 4
+"""Shorter words are no secrets even where they stand alone: `--api-key 1` says nothing about DEBUG=1."""
+
 MAX_SECRETS = 1000
 
 _NAME = re.compile(
     r"(?:^|_)(?:api_?keys?|keys?|key_[a-z]|token|auth|pass|passwd|passphrase|credentials?|dsn)$"
-    r"|secret|passw(?:or)?d|(?:^|_)(?:aws|token)_|api_?key|access_?key|private_?key|credential|token$|authorization",
+    r"|secret|passw(?:or)?d|(?:^|_)aws_|api_?key|access_?key|private_?key|credential|token$|authorization",
     re.IGNORECASE,
 )
 _NOT_SECRET = re.compile(
@@ -71,13 +74,21 @@ class Vault:
 
     def __init__(self) -> None:
         self._secrets: set[str] = set()
+        self._whole: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
     def keep(self, secret: str) -> None:
         """Hide `secret` from now on."""
-        if len(secret) >= MIN_SCRUBBED and secret != REDACTED and len(self._secrets) < MAX_SECRETS:
+        if secret == REDACTED or len(secret) < MIN_WHOLE or len(self._whole) >= MAX_SECRETS:
+            return
+        self._whole.add(secret)
+        if len(secret) >= MIN_SCRUBBED:
             self._secrets.add(secret)
             self._pattern = None
+
+    def holds(self, text: str) -> bool:
+        """Whether the whole of `text` is a secret met so far."""
+        return text in self._whole
 
     def scrub(self, text: str) -> str:
         """`text` without any secret met so far, and without what is secret by its form."""
