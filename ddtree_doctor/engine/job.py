@@ -17,18 +17,33 @@ from ddtree_doctor.launch.model import Flag, Launch
 __all__ = ["CONTEXT", "DEFAULT_GPU_MIB", "KEPT", "Job", "job"]
 
 CONTEXT = 512
-"""Tokens of a sequence in the probe, more where the tree is wide: shapes are linear in it, so a short one shows them."""
+"""Tokens of a sequence in the probe, more where the tree is wide: shapes are linear in it, so a short one will do."""
 
 DEFAULT_GPU_MIB = 80 * 1024
 """GPU memory that the engine derives its defaults from where the launch's GPU is not known."""
 
 KEPT = frozenset(
-    ["speculative_algorithm", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens", "speculative_dflash_block_size", "speculative_dspark_block_size", "speculative_draft_window_size", "speculative_draft_sink_size", "speculative_adaptive", "speculative_use_rejection_sampling", "speculative_ngram_max_bfs_breadth", "speculative_ngram_min_bfs_breadth", "speculative_ngram_max_trie_depth", "enable_multi_layer_eagle", "page_size", "max_running_requests", "chunked_prefill_size", "disable_overlap_schedule", "cuda_graph_max_bs", "cuda_graph_max_bs_decode", "cuda_graph_bs", "cuda_graph_bs_decode", "cuda_graph_config", "cuda_graph_backend_decode", "disable_cuda_graph", "disable_decode_cuda_graph", "disable_cuda_graph_padding", "tp_size", "dp_size", "attn_dp_size", "enable_dp_attention", "enable_dp_lm_head", "attn_cp_size", "enable_prefill_cp", "cp_strategy", "ep_size", "moe_dense_tp_size", "disable_attn_tp_gather", "enable_two_batch_overlap"]
+    """
+    speculative_algorithm speculative_num_steps speculative_eagle_topk speculative_num_draft_tokens
+    speculative_dflash_block_size speculative_dspark_block_size speculative_draft_window_size
+    speculative_draft_sink_size speculative_adaptive speculative_use_rejection_sampling
+    speculative_ngram_max_bfs_breadth speculative_ngram_min_bfs_breadth speculative_ngram_max_trie_depth
+    enable_multi_layer_eagle
+    page_size max_running_requests chunked_prefill_size disable_overlap_schedule
+    cuda_graph_max_bs cuda_graph_max_bs_decode cuda_graph_bs cuda_graph_bs_decode cuda_graph_config
+    cuda_graph_backend_decode disable_cuda_graph disable_decode_cuda_graph disable_cuda_graph_padding
+    tp_size dp_size attn_dp_size enable_dp_attention enable_dp_lm_head attn_cp_size enable_prefill_cp cp_strategy
+    ep_size moe_dense_tp_size disable_attn_tp_gather enable_two_batch_overlap
+    """.split()
 )
 """The engine's fields that decide a shape; every other option of the launch is left out."""
 
 _REPLACED = frozenset(
-    ["model_path", "tokenizer_path", "served_model_name", "speculative_draft_model_path", "device", "load_format", "dtype", "context_length", "attention_backend", "prefill_attention_backend", "decode_attention_backend", "speculative_draft_attention_backend", "max_total_tokens", "skip_tokenizer_init"]
+    """
+    model_path tokenizer_path served_model_name speculative_draft_model_path device load_format dtype context_length
+    attention_backend prefill_attention_backend decode_attention_backend speculative_draft_attention_backend
+    max_total_tokens skip_tokenizer_init
+    """.split()
 )
 """The engine's fields that the probe sets itself and speaks of one by one."""
 
@@ -37,8 +52,8 @@ _REPLACED = frozenset(
 class Job:
     """What to start.
 
-    `options` are the launch's own words that decide a shape; `values` what its plugin's options were given. `budget`
-    and `block` are the drafter's, in nodes without the root and in tokens; `context` and `tp` as in `models.Numbers`.
+    `options` are the launch's own words that decide a shape; `values` what its plugin's options were given,
+    `fixed` the engine's fields that the probe sets where the release has them. `budget` and `block` are the drafter's, in nodes without the root and in tokens; `context` and `tp` as in `models.Numbers`.
     `mutant` is the path of a file whose `apply()` runs before the workers start, `forwards` how many of each runner's
     smallest graphs are really run.
     """
@@ -46,6 +61,7 @@ class Job:
     algorithm: str
     options: tuple[str, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
     plugin: str = ""
     mutant: str = ""
     tp: int = 1

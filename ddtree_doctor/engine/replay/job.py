@@ -18,21 +18,12 @@ SHORT_CONTEXT = 96
 RUNNING = 20
 
 REPLAYED = frozenset(
-    [
-        "speculative_algorithm",
-        "speculative_num_steps",
-        "speculative_eagle_topk",
-        "speculative_num_draft_tokens",
-        "speculative_dflash_block_size",
-        "speculative_dspark_block_size",
-        "speculative_draft_window_size",
-        "speculative_draft_sink_size",
-        "speculative_ngram_max_bfs_breadth",
-        "speculative_ngram_min_bfs_breadth",
-        "speculative_ngram_max_trie_depth",
-        "enable_multi_layer_eagle",
-        "page_size",
-    ]
+    """
+    speculative_algorithm speculative_num_steps speculative_eagle_topk speculative_num_draft_tokens
+    speculative_dflash_block_size speculative_dspark_block_size speculative_draft_window_size
+    speculative_draft_sink_size speculative_ngram_max_bfs_breadth speculative_ngram_min_bfs_breadth
+    speculative_ngram_max_trie_depth enable_multi_layer_eagle page_size
+    """.split()
 )
 """The engine's fields that decide what a verify pass computes; ranks and capture settings are the probe's own."""
 
