@@ -52,10 +52,10 @@ _REPLACED = frozenset(
 class Job:
     """What to start.
 
-    `options` are the launch's own words that decide a shape; `values` what its plugin's options were given,
-    `fixed` the engine's fields that the probe sets where the release has them. `budget` and `block` are the drafter's, in nodes without the root and in tokens; `context` and `tp` as in `models.Numbers`.
-    `mutant` is the path of a file whose `apply()` runs before the workers start, `forwards` how many of each runner's
-    smallest graphs are really run.
+    `options` are the launch's own words that decide a shape; `values` what its plugin's options were given, `fixed`
+    the engine's fields that the probe sets where the release has them. `budget` and `block` are the drafter's, in
+    nodes without the root and in tokens; `context` and `tp` as in `models.Numbers`. `mutant` is the path of a file
+    whose `apply()` runs before the workers start, `forwards` how many of each runner's smallest graphs are really run.
     """
 
     algorithm: str
