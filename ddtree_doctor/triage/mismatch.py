@@ -1,0 +1,91 @@
+"""The sizes that an error message complains of, whichever words it uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ddtree_doctor.triage.patterns import pattern
+
+__all__ = ["Mismatch", "mismatches"]
+
+N = r"(\d{1,12})"
+SHAPE = r"\(?\[?(?:torch\.Size\(\[)?"
+# (kind, pattern): two groups, the size that was there and the size that was asked for; a third is the dimension.
+PAIRS = (
+    ("pair", pattern(rf"size of tensor a \({N}\) must match the size of tensor b \({N}\)(?: at non-singleton dimension {N})?")),
+    ("pair", pattern(rf"expanded size of the tensor \({N}\) must match the existing size \({N}\)(?: at non-singleton dimension {N})?")),
+    ("concat", pattern(rf"Expected size {N} but got size {N} for tensor number")),
+    ("pair", pattern(rf"had shape \[{N}[^\]\n]{{0,80}}\], which does not match the required output shape \[{N}")),
+    ("pair", pattern(rf"output with shape \[{N}[^\]\n]{{0,80}}\] doesn't match the broadcast shape \[{N}")),
+    ("pair", pattern(rf"shape of the mask \[{N}[^\]\n]{{0,80}}\] at index \d{{1,2}} does not match the shape of the indexed tensor \[{N}")),
+    ("pair", pattern(rf"at dimension \d{{1,2}} is {N} but size is {N}")),
+    ("pair", pattern(rf"shape mismatch: [^\[\n]{{0,80}}\[{N}[^\[\n]{{0,120}}\[{N}")),
+    ("pair", pattern(rf"\({N}\) (?:does not match|must match|must be equal to|should be equal to|!=) [^\n(]{{1,80}}\({N}\)")),
+    ("capacity", pattern(rf"capacity[ =:]{{1,3}}{N}[^\d\n]{{1,40}}{N}")),
+)  # fmt: skip
+# The same, with the size that was asked for first.
+REVERSED = (
+    ("capacity", pattern(rf"used {N} > capacity {N}")),
+    ("pair", pattern(rf"length \({N}\) exceeds dimension size \({N}\)")),
+    ("pair", pattern(rf"value tensor of shape \[{N}[^\]\n]{{0,80}}\] cannot be broadcast to indexing result of shape \[{N}")),
+)  # fmt: skip
+LENGTHS = pattern(rf"length of (\w{{1,60}}): {N} != length of (\w{{1,60}}): {N}")
+VIEW = pattern(rf"shape '\[([-\d, ]{{1,80}})\]' is invalid for input of size {N}")
+MATMUL = pattern(rf"cannot be multiplied \({N}x{N} and {N}x{N}\)")
+NAMED = pattern(r"\b(\w{1,60})\.shape ?= ?(?:torch\.Size\()?\[(\d{1,12})")
+BOUND = pattern(rf"index out of bounds: 0 <= [^\n<]{{1,120}} < {N}")
+LOOSE = pattern(rf"(?:assert |Error: ){N} (?:!=|==|vs\.?) {N}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """`had` is the size that was there, `wanted` the one asked for; for a view `shape` and `wanted` elements.
+
+    `kind`: `pair`, `concat`, `capacity`, `lengths`, `view`, `matmul` (columns against rows), `named` (lengths of named
+    tensors), `bound` (an index limit in `had`). `names` are what the message calls the two.
+    """
+
+    kind: str
+    had: int
+    wanted: int
+    dimension: int | None = None
+    shape: tuple[int, ...] = ()
+    names: tuple[str, str] = ("", "")
+
+
+def mismatches(text: str) -> tuple[Mismatch, ...]:
+    """Every pair of sizes that `text` complains of, as it comes in the order of the tables."""
+    found = [_pair(kind, hit.groups()) for kind, pattern_ in PAIRS for hit in pattern_.finditer(text)]
+    for kind, pattern_ in REVERSED:
+        found += [Mismatch(kind=kind, had=int(hit[2]), wanted=int(hit[1])) for hit in pattern_.finditer(text)]
+    found += [
+        Mismatch(kind="lengths", had=int(hit[2]), wanted=int(hit[4]), names=(hit[1], hit[3]))
+        for hit in LENGTHS.finditer(text)
+    ]
+    found += [_view(hit[1], int(hit[2])) for hit in VIEW.finditer(text)]
+    found += [Mismatch(kind="matmul", had=int(hit[3]), wanted=int(hit[2])) for hit in MATMUL.finditer(text)]
+    found += [Mismatch(kind="bound", had=int(hit[1]), wanted=0) for hit in BOUND.finditer(text)]
+    found += _named(text)
+    found += [] if found else [Mismatch(kind="pair", had=int(h[1]), wanted=int(h[2])) for h in LOOSE.finditer(text)]
+    return tuple(dict.fromkeys(found))
+
+
+def _pair(kind: str, groups: tuple[str | None, ...]) -> Mismatch:
+    had, wanted, *dimension = groups
+    at = int(dimension[0]) if dimension and dimension[0] else None
+    return Mismatch(kind=kind, had=int(had or 0), wanted=int(wanted or 0), dimension=at)
+
+
+def _view(shape: str, elements: int) -> Mismatch:
+    sizes = tuple(int(part) for part in shape.split(",") if part.strip(" -").isdigit() and "- " not in part)
+    return Mismatch(kind="view", had=sizes[1] if len(sizes) > 1 else 0, wanted=elements, shape=sizes)
+
+
+def _named(text: str) -> list[Mismatch]:
+    """Two different lengths among named tensors: the commonest against the odd one out."""
+    sizes = {hit[1]: int(hit[2]) for hit in NAMED.finditer(text)}
+    values = sorted(set(sizes.values()), key=lambda size: -list(sizes.values()).count(size))
+    if len(values) != 2:
+        return []
+    first, second = (next(name for name, size in sizes.items() if size == value) for value in values)
+    return [Mismatch(kind="named", had=values[0], wanted=values[1], names=(first, second))]

@@ -1,0 +1,105 @@
+"""The static rules on the configuration that the log itself prints: what would have been said before launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+from ddtree_doctor.contract.build import build
+from ddtree_doctor.facts.model import Engine, Facts, Host, ModelConfig
+from ddtree_doctor.judge import BLOCKING, judge
+from ddtree_doctor.launch.model import Flag, Launch, Location
+from ddtree_doctor.rule import Case
+from ddtree_doctor.triage.report import LaunchFinding
+from ddtree_doctor.triage.setup import Setup
+
+__all__ = ["launch_findings", "launch_of"]
+
+NOT_IN_LOG = "the log does not tell"
+# The log prints a record with every field filled in, not what the user typed: rules about the typing do not apply,
+# and the host is another one.
+ABOUT_TYPING = frozenset({"DD102", "DD103", "DD118", "DD119", "DD121", "DD128"})
+FIELDS = frozenset(
+    ("model_path", "tp_size", "dp_size", "ep_size", "pp_size", "attention_backend", "decode_attention_backend", "page_size")
+    + ("prefill_attention_backend", "context_length", "max_running_requests", "cuda_graph_max_bs", "cuda_graph_bs")
+    + ("cuda_graph_max_bs_decode", "cuda_graph_bs_decode", "disable_cuda_graph", "disable_decode_cuda_graph")
+    + ("enable_dp_attention", "enable_dp_lm_head", "moe_dense_tp_size", "moe_a2a_backend", "enable_two_batch_overlap")
+    + ("attn_cp_size", "kv_cache_dtype", "quantization", "device", "mamba_scheduler_strategy", "mamba_radix_cache_strategy")
+    + ("disable_overlap_schedule", "enable_lora", "grammar_backend", "mem_fraction_static", "dtype")
+)  # fmt: skip
+
+
+def launch_findings(setup: Setup) -> tuple[LaunchFinding, ...]:
+    """What the static rules find in the launch that `setup` tells of, the ones that refuse it first."""
+    launch = launch_of(setup)
+    if launch is None:
+        return ()
+    rules = [rule for rule in import_module("ddtree_doctor.checks").rules() if _applies(rule.code)]
+    facts = _facts(launch, setup)
+    findings = [
+        found for outcome in judge(Case(facts=facts, contract=build(facts)), rules, "static") for found in outcome.findings
+    ]
+    told = [
+        LaunchFinding(
+            code=found.code,
+            name=found.name,
+            message=found.message,
+            refused=(found.severity, found.confidence) in BLOCKING,
+            fix=found.fix,
+        )
+        for found in findings
+        if found.severity != "info"
+    ]
+    return tuple(sorted(told, key=lambda found: (not found.refused, found.code)))
+
+
+def launch_of(setup: Setup) -> Launch | None:
+    """The launch that the log's `server_args` line came from; None where there is no such line."""
+    place = setup.places.get("speculative_algorithm") or setup.places.get("model_path")
+    if setup.engine != "sglang" or place is None or "command" in setup.values:
+        return None
+    location = Location(file=place.file, line=place.line)
+    flags = tuple(
+        Flag(option=f"--{name.replace('_', '-')}", name=name, values=words, location=location)
+        for name, value in setup.values.items()
+        if (name in FIELDS or name.startswith("speculative_")) and (words := _words(value)) is not None
+    )
+    return Launch(command="server_args as printed in the log", location=location, flags=flags)
+
+
+def _applies(code: str) -> bool:
+    return code.startswith("DD1") and code not in ABOUT_TYPING
+
+
+def _words(value: object) -> tuple[str, ...] | None:
+    """The words of a flag; None where the field is unset or no flag's value."""
+    if value is None or value is False or value == "" or isinstance(value, dict):
+        return None
+    if value is True:
+        return ()
+    return tuple(str(item) for item in value) if isinstance(value, list) else (str(value),)
+
+
+def _facts(launch: Launch, setup: Setup) -> Facts:
+    draft = setup.text("speculative_draft_model_path")
+    return Facts(
+        host=Host(python="", platform="", unknown={"gpus": NOT_IN_LOG, "driver": NOT_IN_LOG}),
+        engine=_engine(setup.values),
+        launch=launch,
+        target=ModelConfig(name=setup.text("model_path") or "target", unknown="the log does not hold its config.json"),
+        draft=ModelConfig(name=draft, unknown="the log does not hold its config.json") if draft else None,
+    )
+
+
+def _engine(values: Mapping[str, object]) -> Engine:
+    """The engine of the log: the one installed here where it is the same release, else unknown by its version."""
+    told = str(values.get("version.sglang") or "")
+    try:
+        here = version("sglang")
+    except PackageNotFoundError:
+        here = ""
+    if told and told == here:
+        engine: Engine = import_module("ddtree_doctor.engine.source.read").read_engine()
+        return engine
+    return Engine(version=told or None, unknown="the engine that wrote the log is not the one installed here")
