@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,22 +13,22 @@ from ddtree_doctor.errors import UsageError
 from ddtree_doctor.facts.packages import installed
 from ddtree_doctor.facts.requirements import pins
 
-__all__ = ["PACKAGE", "Distribution", "describe", "fork_reasons", "locate"]
+__all__ = ["PACKAGE", "Distribution", "describe", "locate"]
 
 PACKAGE = "sglang"
 _MARK = "srt"
 _VERSION_FILES = ("_version.py", "version.py")
-_UNVERSIONED = "0.0.0.dev0"
-"""What sglang's own version.py answers where neither metadata nor a version file is there."""
-
-_MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """What is known of the engine as a distribution. `folder` is its metadata folder, None for a bare source tree."""
+    """What is known of the engine as a distribution.
 
-    version: str
+    `folder` is its metadata folder, None for a bare source tree; then `version` is that of its version file, None where
+    it has none: a checkout that was never built does not know which release it comes from.
+    """
+
+    version: str | None
     folder: str | None = None
     pins: dict[str, str]
 
@@ -59,69 +57,6 @@ def describe(tree: SourceTree) -> Distribution:
     return Distribution(version=version, folder=folder, pins=pins(headers))
 
 
-def fork_reasons(tree: SourceTree, distribution: Distribution) -> tuple[str, ...]:
-    """Why this engine is no plain release; empty where it is one.
-
-    A release is installed from a wheel whose RECORD lists every file that was read, with the hash that it has.
-    """
-    return tuple(_reasons(tree, distribution))
-
-
-def _reasons(tree: SourceTree, distribution: Distribution) -> Iterator[str]:
-    version = distribution.version
-    if "+" in version or ".dev" in version:
-        yield f"version {version} is no release"
-    if _repository(tree.root) is not None:
-        yield "it lies in a git repository"
-    if distribution.folder is None:
-        yield "it is no installed distribution"
-        return
-    origin = tree.text(f"{distribution.folder}/direct_url.json")
-    if origin is not None and _is_checkout(origin):
-        yield "it was installed from a source tree"
-        return
-    yield from _changed_files(tree, distribution.folder)
-
-
-def _changed_files(tree: SourceTree, folder: str) -> Iterator[str]:
-    record = tree.text(f"{folder}/RECORD")
-    if record is None:
-        return
-    recorded = dict(_recorded(record))
-    for state, names in _against_record(tree, recorded).items():
-        if names:
-            more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-            yield f"{state}: {', '.join(names[:_MOST_LISTED])}{more}"
-
-
-def _against_record(tree: SourceTree, recorded: dict[str, str]) -> dict[str, list[str]]:
-    states: dict[str, list[str]] = {"changed since it was installed": [], "added since it was installed": []}
-    for path, stamp in sorted(tree.stamps.items()):
-        if not stamp.digest or path.endswith("/") or not path.endswith(".py"):
-            continue
-        known = recorded.get(f"{PACKAGE}/{path}")
-        if known is None:
-            states["added since it was installed"].append(path)
-        elif known and known != stamp.digest:
-            states["changed since it was installed"].append(path)
-    return states
-
-
-def _recorded(record: str) -> Iterator[tuple[str, str]]:
-    """(path, hexadecimal sha256) of each line of RECORD; "" where a line carries another hash or none."""
-    from base64 import urlsafe_b64decode
-
-    for line in record.splitlines():
-        path, _, rest = line.partition(",")
-        digest = rest.partition(",")[0]
-        if path.startswith(f"{PACKAGE}/"):
-            encoded = digest.removeprefix("sha256=") if digest.startswith("sha256=") else ""
-            try:
-                yield path, urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).hex()
-            except ValueError:
-                yield path, ""
-
-
 def _in_environment() -> Path | None:
     try:
         spec = find_spec(PACKAGE)
@@ -148,7 +83,7 @@ def _folder_name(site: Path, version: str) -> str:
     return str(site.resolve() / f"{PACKAGE}-{version}.dist-info")
 
 
-def _version_in(tree: SourceTree) -> str:
+def _version_in(tree: SourceTree) -> str | None:
     for name in _VERSION_FILES:
         module = tree.module(name)
         for statement in ast.walk(module.tree) if module else ():
@@ -156,20 +91,8 @@ def _version_in(tree: SourceTree) -> str:
                 value = literal(statement.value)
                 if isinstance(value, str) and value:
                     return value
-    return _UNVERSIONED
+    return None
 
 
 def _is_version(target: ast.expr) -> bool:
     return isinstance(target, ast.Name) and target.id in ("__version__", "version")
-
-
-def _repository(root: Path) -> Path | None:
-    return next((folder for folder in list(root.parents)[:3] if (folder / ".git").exists()), None)
-
-
-def _is_checkout(origin: str) -> bool:
-    try:
-        parsed = json.loads(origin)
-    except ValueError:
-        return False
-    return isinstance(parsed, dict) and ("dir_info" in parsed or "vcs_info" in parsed)

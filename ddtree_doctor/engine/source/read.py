@@ -50,7 +50,8 @@ def _read(root: Path | None) -> Engine:
 
 def read_source(tree: SourceTree) -> Engine:
     """The facts of the engine in `tree`, read anew."""
-    from ddtree_doctor.engine.source.locate import describe, fork_reasons
+    from ddtree_doctor.engine.source.fork import fork_reasons
+    from ddtree_doctor.engine.source.locate import describe
     from ddtree_doctor.engine.source.masks import read_masks
     from ddtree_doctor.engine.source.options import read_options
     from ddtree_doctor.engine.source.seams import read_seams

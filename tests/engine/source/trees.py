@@ -1,5 +1,7 @@
 """Small engines to read: a release's layout in a few lines, with what a test changes."""
 
+import base64
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -110,3 +112,20 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return package
+
+
+def install(folder: Path, version: str = "0.5.23", direct_url: str | None = None) -> Path:
+    """The newest engine with the metadata folder that pip leaves beside it."""
+    package = plant(folder, NEWEST)
+    metadata = folder / f"sglang-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: sglang\nRequires-Dist: torch==2.14.1\n\nText\n")
+    (metadata / "RECORD").write_text("".join(f"sglang/{path},{_hash(package / path)},1\n" for path in NEWEST))
+    if direct_url is not None:
+        (metadata / "direct_url.json").write_text(direct_url)
+    return package
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256(path.read_bytes()).digest()
+    return "sha256=" + base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
