@@ -86,7 +86,8 @@ def _folder_name(site: Path, version: str) -> str:
 def _version_in(tree: SourceTree) -> str | None:
     for name in _VERSION_FILES:
         module = tree.module(name)
-        for statement in ast.walk(module.tree) if module else ():
+        # Top level alone: deeper down stands what version.py answers where it finds no version at all.
+        for statement in module.tree.body if module else ():
             if isinstance(statement, ast.Assign) and any(_is_version(target) for target in statement.targets):
                 value = literal(statement.value)
                 if isinstance(value, str) and value:

@@ -34,6 +34,7 @@ def test_a_bare_checkout_has_the_version_of_its_file_or_none(tmp_path):
     package = plant(tmp_path, NEWEST)
     assert describe(SourceTree(package)).version == "0.5.23"
     (package / "_version.py").unlink()
+    (package / "version.py").write_text("try:\n    import x\nexcept ImportError:\n    __version__ = '0.0.0.dev0'\n")
     assert describe(SourceTree(package)).version is None
 
 
