@@ -6,7 +6,7 @@ sibling and its best child. Node order is the order in which nodes are taken.
 
 Sums are taken along the path, so that the order is exactly that of the scores. The published code
 (https://github.com/liranringel/ddtree) steps from sibling to sibling by subtracting and adding, whose rounding may swap
-two nodes whose scores differ in the last bit.
+two nodes whose scores differ in the last bit, and leaves the order of equal logits open.
 """
 
 from __future__ import annotations
