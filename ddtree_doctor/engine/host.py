@@ -1,17 +1,18 @@
 """What stands in for a GPU host, so that everything above it is SGLang's own.
 
-Three things of the host are missing on a machine without a GPU: the kernel library's CUDA code, the other ranks, and
-the streams that a capture runs on. None of them decides a shape. The kernel library is imported without its CUDA code
+What is missing on a machine without a GPU decides no shape: the kernel library's CUDA code, pinned memory, the other
+ranks, and the streams that a capture runs on. The kernel library is imported without its CUDA code
 (calling a kernel fails, by its own name); the ranks are torch's fake process group, in which every collective returns
 at once with its own input; streams are none.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -43,20 +44,33 @@ def before_import() -> None:
     """Prepare this process for importing SGLang: environment, kernel library, custom operators, ranks."""
     os.environ.update(ENVIRONMENT)
     _kernels_without_cuda()
+    _memory_unpinned()
     _operators_on_cpu()
     _ranks_without_peers()
 
 
 def after_import() -> None:
     """Replace, in the loaded SGLang, the streams of a capture, the gate for CPUs and the table of n-grams."""
-    import torch
-
-    torch.cuda.is_current_stream_capturing = torch.cpu.is_current_stream_capturing = lambda: False
-    torch.cuda.synchronize = lambda *_: None
+    _streams_of_the_host()
     seams.replace("capture context", lambda _: _no_stream_capture)
     seams.replace("capture stream", lambda _: lambda: None)
     seams.replace("decode capture", _capture_on_cpu)
     seams.replace("graph backend", lambda _: _recording_backend())
+
+
+def _streams_of_the_host() -> None:
+    """Let what is asked of `torch.cuda`'s streams be answered by `torch.cpu`'s, on which everything runs at once."""
+    import torch
+
+    class Stream(torch.cpu.Stream):  # type: ignore[misc]
+        def __init__(self, *_: Any, **__: Any) -> None:
+            super().__init__()
+
+    torch.cpu.is_current_stream_capturing = lambda: False  # type: ignore[attr-defined]
+    torch.Tensor.record_stream = lambda self, stream: None  # type: ignore[method-assign,assignment]
+    for name in ("Event", "stream", "current_stream", "synchronize", "is_current_stream_capturing"):
+        setattr(torch.cuda, name, getattr(torch.cpu, name))
+    torch.cuda.Stream = Stream  # type: ignore[misc]
 
 
 def _recording_backend() -> type:
@@ -71,6 +85,24 @@ def _kernels_without_cuda() -> None:
     loader._load_architecture_specific_ops = lambda: types.ModuleType("common_ops")
     loader._preload_cuda_library = lambda: None
     sys.modules[loader.__name__] = loader
+
+
+def _memory_unpinned() -> None:
+    """Let host tensors that are to be pinned for a GPU stay as they are."""
+    import torch
+
+    for name in ("tensor", "empty", "zeros", "ones", "full", "arange"):
+        setattr(torch, name, _unpinned(getattr(torch, name)))
+    torch.Tensor.pin_memory = lambda self, *_, **__: self
+
+
+def _unpinned(create: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(create)
+    def created(*args: Any, **options: Any) -> Any:
+        options.pop("pin_memory", None)
+        return create(*args, **options)
+
+    return created
 
 
 def _operators_on_cpu() -> None:
@@ -114,10 +146,9 @@ def _capture_on_cpu(original: Any) -> Any:
         declined = original(model_runner=model_runner)
         if declined.runner is not None:
             return declined
-        from sglang.srt.platforms import current_platform
-
+        runner = seams.field(model_runner, "decode runner's class")()
         return type(declined)(
-            runner=current_platform.get_graph_runner_cls()(model_runner),
+            runner=runner(model_runner),
             memory_phase=declined.memory_phase,
             memory_usage_gb=0.0,
             capture_time=0.0,

@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CHECKPOINTS", "Checkpoints", "Numbers", "checkpoints", "written"]
+__all__ = ["CHECKPOINTS", "Checkpoints", "Numbers", "adapter_written", "checkpoints", "written"]
 
 Config = dict[str, Any]
 
@@ -37,6 +37,7 @@ class Checkpoints:
     """The folders under `fixtures/models/tiny` that an algorithm needs.
 
     `draft` is None where the draft needs no checkpoint of its own, `adapter` a LoRA adapter where it needs one.
+    `options` are engine fields without which it refuses to resolve.
     """
 
     target: str = "target"
@@ -56,7 +57,7 @@ CHECKPOINTS: Mapping[str, Checkpoints] = {
     "DSPARK": Checkpoints(draft="dspark"),
     "FROZEN_KV_MTP": Checkpoints(target="target-gemma4", draft="frozen-kv-mtp"),
     "MULTI_LAYER_EAGLE": Checkpoints(target="target-multi-layer-mtp", draft="target-multi-layer-mtp"),
-    "UNO": Checkpoints(adapter="uno-lora"),
+    "UNO": Checkpoints(adapter="uno-lora", options={"attention_backend": "fa3", "load_format": "auto"}),
 }
 """Algorithm → checkpoints. MULTI_LAYER_EAGLE is EAGLE with one draft layer a step."""
 
@@ -73,6 +74,37 @@ def written(name: str, numbers: Numbers, folder: Path) -> Path:
     target = folder / name
     target.mkdir(exist_ok=True)
     (target / "config.json").write_text(json.dumps(fitted(config, numbers), indent=2))
+    return target
+
+
+def adapter_written(name: str, base: Path, folder: Path) -> Path:
+    """The LoRA adapter `name` under `folder`, for the checkpoint at `base`; both get random weights.
+
+    SGLang makes up weights of a model, but not those of an adapter, nor those of the model that has one.
+    """
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(base)).save_pretrained(base)
+
+    source = resources.files("ddtree_doctor.fixtures") / "models" / "tiny" / name
+    adapter = json.loads((source / "adapter_config.json").read_text())
+    model = json.loads((base / "config.json").read_text())
+    target = folder / name
+    target.mkdir(exist_ok=True)
+    (target / "adapter_config.json").write_text(json.dumps(adapter))
+    hidden, head = model["hidden_size"], model["head_dim"]
+    heads, kv_heads = model["num_attention_heads"] * head, model["num_key_value_heads"] * head
+    ends = {"q_proj": (hidden, heads), "k_proj": (hidden, kv_heads), "v_proj": (hidden, kv_heads), "o_proj": (heads, hidden)}
+    weights = {}
+    for layer in range(model["num_hidden_layers"]):
+        for module in adapter["target_modules"]:
+            into, out = ends[module]
+            prefix = f"base_model.model.model.layers.{layer}.self_attn.{module}"
+            weights[f"{prefix}.lora_A.weight"] = torch.randn(adapter["r"], into)
+            weights[f"{prefix}.lora_B.weight"] = torch.randn(out, adapter["r"])
+    save_file(weights, target / "adapter_model.safetensors")
     return target
 
 

@@ -13,7 +13,7 @@ from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.backend import RecordingBackend, Taken
 from ddtree_doctor.engine.buffers import buffers_of
 from ddtree_doctor.engine.resolve import resolved
-from ddtree_doctor.engine.roles import expected, role_of
+from ddtree_doctor.engine.roles import expected, roles_of
 from ddtree_doctor.engine.start import Started
 from ddtree_doctor.ledger import Captured, Ledger, Row
 
@@ -22,7 +22,7 @@ __all__ = ["recorded"]
 
 def recorded(started: Started) -> Ledger:
     """The ledger of what was started: a row for each runner, and one that says why for each role without a runner."""
-    rows = [_row_or_why(started, backend) for backend in started.backends]
+    rows = [row for backend in started.backends for row in _rows_of(started, backend)]
     seen = {row.role for row in rows}
     rows += [_absent(started, role) for role in expected(started.job.checkpoints) if role not in seen]
     return Ledger(
@@ -41,25 +41,25 @@ def _version() -> str:
     return version("sglang")
 
 
-def _row_or_why(started: Started, backend: RecordingBackend) -> Row:
-    """The row of one runner; where a seam has moved, a row that names it."""
-    on_draft = bool(getattr(getattr(backend.runner, "model_runner", None), "is_draft_worker", False))
-    try:
-        return _row(started, backend, on_draft)
-    except seams.MovedSeam as moved:
-        role = role_of(_mode(backend.runner), on_draft=on_draft) or expected(started.job.checkpoints)[0]
-        return _unknown(started, role, str(moved))
-
-
-def _row(started: Started, backend: RecordingBackend, on_draft: bool) -> Row:
+def _rows_of(started: Started, backend: RecordingBackend) -> Iterator[Row]:
+    """A row for each role that this backend's runner plays; where a seam has moved, rows that name it."""
     runner = backend.runner
-    sizes = list(seams.field(runner, "capture list"))
-    listed = started.lists.of(seams.field(runner, "capture list"))
-    captured = tuple(sorted((_captured(taken) for taken in backend.taken.values()), key=lambda one: one.bs))
+    on_draft = bool(getattr(getattr(runner, "model_runner", None), "is_draft_worker", False))
+    for role in roles_of(runner, _mode(runner), on_draft=on_draft):
+        try:
+            yield _row(started, backend, role, "draft" if on_draft else "target")
+        except seams.MovedSeam as moved:
+            yield _unknown(started, role, str(moved))
+
+
+def _row(started: Started, backend: RecordingBackend, role: str, worker: str) -> Row:
+    runner = backend.runner
+    sizes = seams.field(runner, "capture list")
+    listed = started.lists.of(sizes)
     return Row(
         algorithm=started.job.algorithm,
-        role=role_of(_mode(runner), on_draft=on_draft),
-        worker="draft" if on_draft else "target",
+        role=role,
+        worker=worker,
         runner=type(runner).__name__,
         source=_source(type(runner)),
         mode=_mode(runner),
@@ -67,9 +67,9 @@ def _row(started: Started, backend: RecordingBackend, on_draft: bool) -> Row:
         capture_bs=tuple(sizes),
         mul_base=listed.base if listed else None,
         gate_width=_gate_width(backend),
-        dummy_width=_dummy_width(started, runner, on_draft),
+        dummy_width=_dummy_width(started, runner) if role == "target_verify" else None,
         inputs=listed.inputs if listed else {},
-        captured=captured,
+        captured=tuple(sorted(map(_captured, backend.taken.values()), key=lambda graph: graph.bs)),
         buffers=_buffers(runner),
         failed=started.failed if backend is started.backends[-1] else "",
     )
@@ -177,10 +177,8 @@ def _gate_width(backend: RecordingBackend) -> int | None:
     return None
 
 
-def _dummy_width(started: Started, runner: Any, on_draft: bool) -> int | None:
-    """The width of the input that this runner's worker warms up with, by SGLang's own function; None where it has none."""
-    if started.algorithm.is_none() or role_of(_mode(runner), on_draft=on_draft) != "target_verify":
-        return None
+def _dummy_width(started: Started, runner: Any) -> int | None:
+    """The width of the input that verify warms up with, by SGLang's own function; None where it has none."""
     width, mask = int(seams.field(runner, "captured width")), seams.field(runner, "runner's buffers").custom_mask
     dummy = seams.find("dummy verify input")(started.algorithm, mask, width, False)
     return None if dummy is None else int(seams.field(dummy, "width of a verify input"))

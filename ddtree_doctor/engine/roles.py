@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["ROLES", "Place", "expected", "role_of"]
+__all__ = ["ROLES", "Place", "expected", "roles_of"]
+
+_UNO_MODES = ("_tree_draft_mode", "_tree_mode")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,12 @@ def expected(algorithm: str) -> tuple[str, ...]:
     return ROLES.get(algorithm, ("target_verify",))
 
 
-def role_of(mode: str, *, on_draft: bool) -> str:
-    """The role of a runner that captures in `mode`, "" where no role does."""
-    return next((place.role for place in _PLACES if place.on_draft == on_draft and mode in place.modes), "")
+def roles_of(runner: Any, mode: str, *, on_draft: bool) -> tuple[str, ...]:
+    """The roles that a runner plays which captures in `mode`; none where no role does.
+
+    UNO drafts with its target: a tree's draft has a runner of its own beside verify's, a chain shares one.
+    """
+    tree_draft, tree = (getattr(runner, name, None) for name in _UNO_MODES)
+    if tree is not None:
+        return ("draft",) if tree_draft else ("target_verify",) if tree else ("target_verify", "draft")
+    return tuple(place.role for place in _PLACES if place.on_draft == on_draft and mode in place.modes)

@@ -131,6 +131,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "capture mode": ("capture_forward_mode",),
     "runner's buffers": ("buffers",),
     "runner's attention backend": ("draft_attn_backend", "draft_extend_attn_backend", "attn_backend"),
+    "decode runner's class": ("_decode_cuda_graph_runner_cls",),
     "runner's model runner": ("model_runner",),
     "gather of a runner": ("require_gathered_buffer",),
     "request pool": ("req_to_token_pool",),
