@@ -18,6 +18,7 @@ class AlgorithmNotInEngine(Check):
     """The launch asks for a speculative algorithm that this engine does not have."""
 
     code = "DD101"
+    refuses = True
     required = True
     why = (
         "SGLang looks the name up in its enum and among the algorithms that plugins registered, and stops at start-up "

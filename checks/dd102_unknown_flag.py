@@ -13,6 +13,7 @@ class UnknownFlag(Check):
     """The launch gives a flag that this engine does not have."""
 
     code = "DD102"
+    refuses = True
     why = (
         "SGLang's command line refuses what it does not know and exits before it loads anything. A flag is unknown "
         "because it is misspelt, belongs to another release or fork, or was removed."

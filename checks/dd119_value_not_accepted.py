@@ -12,6 +12,7 @@ class ValueNotAccepted(Check):
     """A flag has a value that the engine's command line refuses."""
 
     code = "DD119"
+    refuses = True
     why = "SGLang's command line checks types and choices before anything else and exits with its usage text."
     fix = ("give a value that the flag takes",)
     references = ("https://docs.sglang.io/advanced_features/server_arguments.html",)

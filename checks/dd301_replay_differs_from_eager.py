@@ -36,7 +36,7 @@ class ReplayDiffersFromEager(Replayed):
     def differing(self, seen: Behaviour) -> Iterator[Finding]:
         """One finding for a behaviour with passes whose replay is not within what the measured spread allows."""
         bad = [one for one in seen.passes if one.replay and not one.replay.agrees(seen.dtype)]
-        gaps = [(one.replay.largest, one) for one in bad if one.replay]
+        gaps = [(one.replay.size, one) for one in bad if one.replay]
         if not gaps:
             return
         _, worst = max(gaps, key=lambda pair: pair[0])
@@ -45,7 +45,7 @@ class ReplayDiffersFromEager(Replayed):
         yield self.found(
             seen.subject,
             f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(bad)}); the worst, {worst.scenario} with "
-            f"{worst.bs} requests in the graph for {worst.captured_bs}, by {worst.replay.largest:.3g} where "
+            f"{worst.bs} requests in the graph for {worst.captured_bs}, by {worst.replay.size:.3g} where "
             f"{worst.replay.allowed(seen.dtype):.3g} is allowed, first in row {worst.replay.row}",
             scenarios=[one.scenario for one in bad],
             bs=worst.bs,

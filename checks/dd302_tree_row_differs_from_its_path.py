@@ -32,7 +32,7 @@ class TreeRowDiffersFromItsPath(Replayed):
     def differing(self, seen: Behaviour) -> Iterator[Finding]:
         """One finding for a behaviour with passes whose rows are not within what the measured spread allows."""
         bad = [one for one in seen.passes if one.path and not one.path.agrees(seen.dtype)]
-        gaps = [(one.path.largest, one) for one in bad if one.path]
+        gaps = [(one.path.size, one) for one in bad if one.path]
         if not gaps:
             return
         _, worst = max(gaps, key=lambda pair: pair[0])
@@ -41,7 +41,7 @@ class TreeRowDiffersFromItsPath(Replayed):
         yield self.found(
             seen.subject,
             f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(bad)}); the worst, {worst.scenario}, by "
-            f"{worst.path.largest:.3g} where {worst.path.allowed(seen.dtype):.3g} is allowed, first in row "
+            f"{worst.path.size:.3g} where {worst.path.allowed(seen.dtype):.3g} is allowed, first in row "
             f"{worst.path.row}, whose two best logits lie {_apart(worst.path.top2)} apart",
             scenarios=[one.scenario for one in bad],
             bs=worst.bs,

@@ -29,7 +29,7 @@ class ChangeLeavesLogitsUnchanged(Replayed):
                 if response.must == "change" and response.gap.agrees(seen.dtype):
                     yield self.found(
                         seen.subject,
-                        f"changing {response.name} moved the logits by {response.gap.largest:.3g}, which is within "
+                        f"changing {response.name} moved the logits by {response.gap.size:.3g}, which is within "
                         f"the noise of {response.gap.allowed(seen.dtype):.3g}: it is not read",
                         changed=response.name,
                         **numbers(response.gap, seen.dtype),

@@ -26,7 +26,7 @@ class EqualPassesGiveOtherLogits(Replayed):
                 if response.must == "keep" and not response.gap.agrees(seen.dtype):
                     yield self.found(
                         seen.subject,
-                        f"{response.name} moved the logits by {response.gap.largest:.3g} where "
+                        f"{response.name} moved the logits by {response.gap.size:.3g} where "
                         f"{response.gap.allowed(seen.dtype):.3g} is allowed, first in row {response.gap.row}",
                         changed=response.name,
                         **numbers(response.gap, seen.dtype),

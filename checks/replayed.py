@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from typing import ClassVar
 
 from ddtree_doctor.knowledge import NotApplicable, NotKnown
@@ -51,10 +50,12 @@ def scenes(passes: Sequence[Pass]) -> str:
 
 
 def numbers(gap: Gap, dtype: str) -> dict[str, float | int | None]:
-    """A gap as evidence; infinity and NaN, which JSON has not, become None."""
-    measured = {"largest": gap.largest, "allowed": gap.allowed(dtype), "spread": gap.spread, "scale": gap.scale}
+    """A gap as evidence."""
     return {
-        **{name: value if isfinite(value) else None for name, value in measured.items()},
+        "largest": gap.largest,
+        "allowed": gap.allowed(dtype),
+        "spread": gap.spread,
+        "scale": gap.scale,
         "first_row": gap.row,
         "top2": gap.top2,
     }

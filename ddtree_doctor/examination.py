@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
 
 from ddtree_doctor.contract.build import build
 from ddtree_doctor.facts.model import Engine, Facts
-from ddtree_doctor.judge import Outcome, judge
-from ddtree_doctor.launch.model import Launch
+from ddtree_doctor.judge import judge, refusal
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.progress import step
 from ddtree_doctor.report.document import Examined
 from ddtree_doctor.rule import TIERS, Case, Check
 from ddtree_doctor.selection import selected
 
-__all__ = ["Plan", "case_of", "deepest", "examine", "judged"]
-
-SUPPORTED_TIERS = ("static", "shape")
+__all__ = ["Plan", "deepest", "examine", "judged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,44 +27,66 @@ class Plan:
     plugin: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    deadline: float = 120.0
+    deadline: float = 180.0
 
     def reaches(self, tier: str) -> bool:
         """Whether this run goes as deep as `tier`."""
         return TIERS.index(self.tier) >= TIERS.index(tier)
 
+    def rules(self) -> tuple[type[Check], ...]:
+        """The rules of this run. Raises UsageError where the selection names none."""
+        return selected(import_module("ddtree_doctor.checks").rules(), self.select, self.ignore)
+
 
 def deepest(engine: Engine) -> str:
-    """The deepest tier this machine can run: `shape` wherever an engine with a known layout is installed."""
-    return "shape" if engine.version and engine.layout and not engine.unknown else "static"
-
-
-def case_of(facts: Facts, plan: Plan) -> Case:
-    """The case of one launch: its contract, and its ledger where the plan reaches the shape tier."""
-    case = Case(facts=facts, contract=build(facts))
-    return replace(case, ledger=_observed(case, plan)) if plan.reaches("shape") else case
-
-
-def judged(cases: Sequence[Case], plan: Plan) -> tuple[Examined, ...]:
-    """Every selected rule's outcome on every case. Raises UsageError where the selection names no rule."""
-    every: tuple[type[Check], ...] = import_module("ddtree_doctor.checks").rules()
-    chosen = selected(every, plan.select, plan.ignore)
-    return tuple(Examined(case=case, outcomes=_outcomes(case, chosen, plan)) for case in cases)
+    """The deepest tier this machine can run: `replay-cpu` wherever an engine with a known layout is installed."""
+    return "replay-cpu" if engine.root and engine.layout and not engine.unknown else "static"
 
 
 def examine(facts: Sequence[Facts], plan: Plan) -> tuple[Examined, ...]:
-    """Judge each launch. The selection is tried first, so that a misspelt code costs no engine start."""
-    selected(import_module("ddtree_doctor.checks").rules(), plan.select, plan.ignore)
-    return judged([case_of(one, plan) for one in facts], plan)
+    """Judge each launch, probing the engine as deep as the plan goes.
+
+    The selection is tried first, so that a misspelt code costs no engine start.
+    """
+    plan.rules()
+    return judged([_probed(Case(facts=one, contract=build(one)), plan) for one in facts], plan)
 
 
-def _outcomes(case: Case, chosen: Sequence[type[Check]], plan: Plan) -> tuple[Outcome, ...]:
-    return judge(case, chosen, plan.tier)
+def judged(cases: Sequence[Case], plan: Plan) -> tuple[Examined, ...]:
+    """Every selected rule's outcome on every case. Where the engine would not start, deeper rules are skipped."""
+    chosen = plan.rules()
+
+    def one(case: Case) -> Examined:
+        stopped = _refused(case)
+        tier = "static" if stopped else plan.tier
+        return Examined(case=case, outcomes=judge(case, chosen, tier, stopped=stopped))
+
+    return tuple(one(case) for case in cases)
 
 
-def _observed(case: Case, plan: Plan) -> Ledger:
+def _refused(case: Case) -> str:
+    """Why the engine would not start. Rules that say so count whether they are selected or not."""
+    rules: tuple[type[Check], ...] = import_module("ddtree_doctor.checks").rules()
+    return refusal(judge(case, [rule for rule in rules if rule.refuses], "static"))
+
+
+def _probed(case: Case, plan: Plan) -> Case:
+    """The case with its ledger, where the plan reaches the shape tier and the engine would start."""
+    if not plan.reaches("shape") or _refused(case):
+        return case
+    with step(f"starting SGLang's own workers for {case.facts.launch.command[:60]}"):
+        return replace(case, ledger=_ledger(case, plan))
+
+
+def _ledger(case: Case, plan: Plan) -> Ledger:
+    """Shapes, and behaviour where the plan goes so deep. The two probes are processes of their own, side by side."""
+    from ddtree_doctor.probe.replay import behave
     from ddtree_doctor.probe.shape import observe
 
-    launch: Launch = case.facts.launch
-    with step(f"starting SGLang's workers for {launch.command[:60]}"):
-        return observe(launch, case.settings, plugin=plan.plugin, deadline=plan.deadline)
+    launch, settings = case.facts.launch, case.settings
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        shapes = pool.submit(observe, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
+        if not plan.reaches("replay-cpu"):
+            return shapes.result()
+        behaviour = pool.submit(behave, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
+        return replace(shapes.result(), behaviours=(behaviour.result(),))

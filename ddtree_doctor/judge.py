@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ddtree_doctor.knowledge import NotApplicable, NotKnown
 from ddtree_doctor.rule import TIERS, Case, Check, Finding
 
-__all__ = ["BLOCKING", "Outcome", "exit_status", "judge", "verdict"]
+__all__ = ["BLOCKING", "Outcome", "exit_status", "judge", "refusal", "verdict"]
 
 BLOCKING = {("error", "certain"), ("error", "likely")}
 
@@ -23,15 +23,27 @@ class Outcome:
     reason: str = ""
 
 
-def judge(case: Case, checks: Iterable[type[Check]], tier: str) -> tuple[Outcome, ...]:
-    """Every rule's outcome; rules of a deeper tier than `tier` are skipped with that reason."""
+def judge(case: Case, checks: Iterable[type[Check]], tier: str, *, stopped: str = "") -> tuple[Outcome, ...]:
+    """Every rule's outcome; rules of a deeper tier than `tier` are skipped, because of `stopped` where that says why."""
     reached = TIERS.index(tier)
     return tuple(
         _outcome(check, case)
         if TIERS.index(check.tier) <= reached
-        else Outcome(check=check, status="skipped", reason=f"needs tier {check.tier}; this run stops at {tier}")
+        else Outcome(check=check, status="skipped", reason=stopped or _not_reached(check, tier))
         for check in checks
     )
+
+
+def refusal(outcomes: Iterable[Outcome]) -> str:
+    """Why the engine would not start, from the first rule that found so; "" where none did."""
+    for outcome in outcomes:
+        if outcome.check.refuses and any((f.severity, f.confidence) in BLOCKING for f in outcome.findings):
+            return f"not run: the engine does not start on this launch ({outcome.check.code})"
+    return ""
+
+
+def _not_reached(check: type[Check], tier: str) -> str:
+    return f"needs tier {check.tier}; this run stops at {tier}"
 
 
 def _outcome(check: type[Check], case: Case) -> Outcome:

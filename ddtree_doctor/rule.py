@@ -94,6 +94,7 @@ class Check:
     confidence  `certain` | `likely` | `reported` (a hazard somebody reported: warns, never blocks)
     tier        the cheapest tier that has what it needs
     required    whether UNKNOWN here means that the launch is not ready
+    refuses     whether a finding means that the engine does not start, so that no deeper tier has anything to see
     why         why it breaks, in sentences for a person
     fix         what to change, each a flag or a command; `found(fix=…)` gives a better one with numbers
     references  public URLs
@@ -104,6 +105,7 @@ class Check:
     confidence: ClassVar[str] = "certain"
     tier: ClassVar[str] = "static"
     required: ClassVar[bool] = False
+    refuses: ClassVar[bool] = False
     since: ClassVar[str] = "0.1"
     why: ClassVar[str]
     fix: ClassVar[tuple[str, ...]] = ()

@@ -16,6 +16,7 @@ SEQUENCE = re.compile(r"\x1b(?:\[[0-9;:?<=>!]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b\
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and newline, DEL, C1
     "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, separators, bidi
+    "\ufffe\uffff"  # no characters at all: XML refuses them
     "\ud800-\udfff\U000e0000-\U000e007f]"  # lone surrogates (they do not encode), tag characters
 )
 RUNNER_COMMAND = re.compile(r"^(\s{0,64})(?=::)|(?<=##)(?=\[)")

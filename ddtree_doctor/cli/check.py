@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-TIERS = ("static", "shape")
-DEADLINE_S = 120.0
+TIERS = ("static", "shape", "replay-cpu")
+DEADLINE_S = 180.0
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf
 
 __all__ = ["Acceptance", "Access", "Behaviour", "Gap", "Pass", "Response", "tolerance"]
 
@@ -18,13 +18,14 @@ ROUNDINGS = 4.0
 class Gap:
     """Two computations of the same rows of logits, compared.
 
-    `largest` is the largest absolute difference (inf where one side holds NaN), `scale` the largest absolute logit.
+    `largest` is the largest absolute difference, None where one side holds NaN or infinity; `scale` the largest
+    absolute logit.
     `spread` is the largest difference between two computations that must agree and differ only in how they were
     batched: the measured noise of this comparison. `row` is the first row that differs by more than the spread allows
     (`tolerance`), None where none does; `top2` the distance of its two best logits in the trusted computation.
     """
 
-    largest: float
+    largest: float | None
     scale: float
     spread: float
     row: int | None = None
@@ -36,7 +37,12 @@ class Gap:
 
     def agrees(self, dtype: str) -> bool:
         """Whether the difference is within what is allowed. NaN and infinity never are."""
-        return isfinite(self.largest) and self.largest <= self.allowed(dtype)
+        return self.largest is not None and self.largest <= self.allowed(dtype)
+
+    @property
+    def size(self) -> float:
+        """The largest difference, for ordering and for people: infinity where it is none."""
+        return inf if self.largest is None else self.largest
 
 
 def tolerance(spread: float, scale: float, dtype: str) -> float:

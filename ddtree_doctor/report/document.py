@@ -6,7 +6,7 @@ Every format is made from this object, so that all say the same. `schema.json` b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ def document(examined: Sequence[Examined], *, tier: str, facts_digest: str) -> d
     """The report object for all launches of one run; `tier` is the deepest that ran."""
     outcomes = [outcome for one in examined for outcome in one.outcomes]
     answer = verdict(outcomes)
-    return {
+    report: dict[str, Any] = {
         "schema": SCHEMA,
         "tool": {"name": "ddtree-doctor", "version": __version__},
         "verdict": answer,
@@ -61,6 +61,16 @@ def document(examined: Sequence[Examined], *, tier: str, facts_digest: str) -> d
             for row in one.case.ledger.rows
         ],
     }
+    return {key: _plain(value) for key, value in report.items()}
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON has it: tuples become lists, so that the object equals what a reader gets back."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def _engine(case: Case) -> dict[str, Any]:

@@ -76,8 +76,7 @@ def test_without_graphs_nothing_is_replayed(code):
 def test_a_logit_that_is_no_number_is_never_within_the_noise(code):
     seen = behaviour(code, "passes")
     field = "replay" if code == "DD301" else "path"
-    for largest in (float("inf"), float("nan")):
-        gap = replace(getattr(seen.passes[0], field), largest=largest, spread=largest)
-        judged = outcome(code, replace(seen, passes=(replace(seen.passes[0], **{field: gap}),)))
-        assert judged.status == "failed"
-        assert judged.findings[0].evidence["largest"] is None
+    gap = replace(getattr(seen.passes[0], field), largest=None)
+    judged = outcome(code, replace(seen, passes=(replace(seen.passes[0], **{field: gap}),)))
+    assert judged.status == "failed"
+    assert judged.findings[0].evidence["largest"] is None

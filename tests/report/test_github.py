@@ -7,7 +7,7 @@ from tests.report.sample import report
 
 def test_a_finding_is_an_annotation_at_its_flag():
     first = to_github(report()).splitlines()[0]
-    assert first.startswith("::error title=DD201 budget-too-large,file=launch.sh,line=4::DDTREE/target_verify: ")
+    assert first.startswith("::error title=DD201 budget-too-large,file=launch.sh,line=4::DDTREE/target_verify")
 
 
 def test_what_exceeds_the_number_shown_is_counted():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, isfinite
+
 import torch
 
 from ddtree_doctor.replay.record import Gap, tolerance
@@ -14,17 +16,18 @@ def largest(one: torch.Tensor, other: torch.Tensor) -> float:
     if one.numel() == 0:
         return 0.0
     found = (one.float() - other.float()).abs().max().item()
-    return found if found < float("inf") else float("inf")
+    return found if isfinite(found) else inf
 
 
 def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str) -> Gap:
     """`other` held against `trusted`, both [rows, vocabulary]; `spread` is the measured noise of this comparison."""
     scale = trusted.float().abs().max().item() if trusted.numel() else 0.0
-    by_row = (trusted.float() - other.float()).abs().amax(dim=1).nan_to_num(float("inf"))
+    by_row = (trusted.float() - other.float()).abs().amax(dim=1).nan_to_num(inf)
     beyond = (by_row > tolerance(spread, scale, dtype)).nonzero()
     row = int(beyond[0]) if beyond.numel() else None
+    found = largest(trusted, other)
     return Gap(
-        largest=largest(trusted, other),
+        largest=found if isfinite(found) else None,
         scale=scale,
         spread=spread,
         row=row,
