@@ -37,7 +37,7 @@ class Capture:
 def mul_base(*, two_batch_overlap: bool, gather: bool, attn_tp: int, attn_cp: int) -> int:
     """What batch size × width must be a multiple of.
 
-    `gather` says that activations are gathered over the attention-TP ranks (`parallelism.gathers`). Context parallel
+    `gather` says that activations are gathered over the attention-TP ranks (`contract.parallelism`). Context parallel
     multiplies it only where it is no divisor already.
     """
     base = (2 if two_batch_overlap else 1) * (attn_tp if gather else 1)
