@@ -31,7 +31,7 @@ def fork_reasons(tree: SourceTree, distribution: Distribution) -> tuple[str, ...
 
 def _reasons(tree: SourceTree, distribution: Distribution) -> Iterator[str]:
     version = distribution.version
-    if version is not None and ("+" in version or ".dev" in version):
+    if "+" in version or ".dev" in version:
         yield f"version {version} is no release"
     repository = _repository(tree.root)
     if repository is not None:
@@ -55,7 +55,7 @@ def _of_origin(text: str | None) -> Iterator[str]:
         yield f"it was installed from {_address(str(origin.get('url')))}"
 
 
-def _of_repository(tree: SourceTree, repository: Path, version: str | None) -> Iterator[str]:
+def _of_repository(tree: SourceTree, repository: Path, version: str) -> Iterator[str]:
     remotes = _REMOTE.findall(tree.text(str(repository / "config")) or "")
     if remotes and not any(_UPSTREAM in remote for remote in remotes):
         yield f"its repository is a clone of {_address(remotes[0])}"

@@ -13,9 +13,12 @@ from ddtree_doctor.errors import UsageError
 from ddtree_doctor.facts.packages import installed
 from ddtree_doctor.facts.requirements import pins
 
-__all__ = ["PACKAGE", "Distribution", "describe", "locate"]
+__all__ = ["PACKAGE", "UNVERSIONED", "Distribution", "describe", "locate"]
 
 PACKAGE = "sglang"
+UNVERSIONED = "unversioned"
+"""Not a version: whoever compares with it finds that it cannot be compared."""
+
 _MARK = "srt"
 _VERSION_FILES = ("_version.py", "version.py")
 
@@ -24,11 +27,11 @@ _VERSION_FILES = ("_version.py", "version.py")
 class Distribution:
     """What is known of the engine as a distribution.
 
-    `folder` is its metadata folder, None for a bare source tree; then `version` is that of its version file, None where
-    it has none: a checkout that was never built does not know which release it comes from.
+    `folder` is its metadata folder, None for a bare source tree; then `version` is that of its version file, or
+    UNVERSIONED: a checkout that was never built does not know which release it comes from.
     """
 
-    version: str | None
+    version: str
     folder: str | None = None
     pins: dict[str, str]
 
@@ -83,7 +86,7 @@ def _folder_name(site: Path, version: str) -> str:
     return str(site.resolve() / f"{PACKAGE}-{version}.dist-info")
 
 
-def _version_in(tree: SourceTree) -> str | None:
+def _version_in(tree: SourceTree) -> str:
     for name in _VERSION_FILES:
         module = tree.module(name)
         # Top level alone: deeper down stands what version.py answers where it finds no version at all.
@@ -92,7 +95,7 @@ def _version_in(tree: SourceTree) -> str | None:
                 value = literal(statement.value)
                 if isinstance(value, str) and value:
                     return value
-    return None
+    return UNVERSIONED
 
 
 def _is_version(target: ast.expr) -> bool:

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from ddtree_doctor.engine.source.locate import describe, locate
+from ddtree_doctor.engine.source.locate import UNVERSIONED, describe, locate
 from ddtree_doctor.engine.source.tree import SourceTree
 from ddtree_doctor.errors import UsageError
 from tests.engine.source.trees import NEWEST, install, plant
@@ -30,12 +30,12 @@ def test_a_release_has_version_and_pins(tmp_path):
     assert (found.version, found.pins) == ("0.5.23", {"torch": "==2.14.1"})
 
 
-def test_a_bare_checkout_has_the_version_of_its_file_or_none(tmp_path):
+def test_a_bare_checkout_has_the_version_of_its_file_or_is_unversioned(tmp_path):
     package = plant(tmp_path, NEWEST)
     assert describe(SourceTree(package)).version == "0.5.23"
     (package / "_version.py").unlink()
     (package / "version.py").write_text("try:\n    import x\nexcept ImportError:\n    __version__ = '0.0.0.dev0'\n")
-    assert describe(SourceTree(package)).version is None
+    assert describe(SourceTree(package)).version == UNVERSIONED
 
 
 def test_an_editable_install_has_its_metadata_elsewhere(tmp_path, monkeypatch):
