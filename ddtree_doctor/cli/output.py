@@ -64,12 +64,12 @@ def console(options: argparse.Namespace) -> Console:
     return Console(force_terminal=force, no_color=True if force is False else None, highlight=False, soft_wrap=False)
 
 
-def write(text: str, path: str) -> None:
-    """Write `text` to `path` (`-`: standard output), replacing a file only once the new one is complete.
+def write(text: str | bytes, path: str) -> None:
+    """Write `text` (or an archive's bytes) to `path` (`-`: standard output), replacing a file only once the new one is complete.
 
     Raises UsageError where the path cannot be written.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     if path == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
