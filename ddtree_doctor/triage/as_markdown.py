@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from ddtree_doctor.triage.as_text import VERDICTS
+from ddtree_doctor.triage.as_text import VERDICTS, ran
 from ddtree_doctor.triage.report import IncidentReport, TriageReport
 
 __all__ = ["CAP", "to_markdown"]
@@ -36,7 +36,7 @@ def _lines(report: TriageReport) -> Iterator[str]:
 
 def _incident(each: IncidentReport) -> Iterator[str]:
     yield from ("", f"### {each.fault_class} (confidence: {each.confidence})", "", _inline(each.title), "")
-    yield f"- **What ran:** {_inline(' · '.join(filter(None, (each.engine, each.algorithm, each.phase))) or 'not told')}"
+    yield f"- **What ran:** {_inline(ran(each))}"
     yield f"- **Checked:** {', '.join(each.checked)}"
     yield f"- **Best guess:** {_inline(each.guess)}"
     if each.surfaced:
@@ -55,7 +55,9 @@ def _lists(each: IncidentReport) -> Iterator[str]:
     yield from (f"1. {_code(f'{place.file}:{place.line}')} {_code(place.text)}" for place in each.evidence)
     if each.echoes:
         yield from ("", "Echoes, which follow from it:", "")
-        yield from (f"- {_code(f'{e.file}:{e.line}')} {_code(e.text)}: {_inline(e.why)} ({e.count}×)" for e in each.echoes)
+        yield from (
+            f"- {_code(f'{e.file}:{e.line}')} {_code(e.text)}: {_inline(e.why)} ({e.count}×)" for e in each.echoes
+        )
     yield from ("", "| what to do | risk |", "|---|---|")
     yield from (f"| fix: {_inline(fix)} | |" for fix in each.fix)
     yield from (f"| workaround: {_inline(risk.do)} | {_inline(risk.risk)} |" for risk in each.workarounds)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ddtree_doctor.triage.report import IncidentReport, TriageReport
 
-__all__ = ["HEADING", "to_text"]
+__all__ = ["HEADING", "VERDICTS", "ran", "to_text"]
 
 HEADING = "■ "
 """What a heading starts with; a terminal may make such a line bold."""
@@ -24,6 +24,11 @@ def to_text(report: TriageReport) -> tuple[str, ...]:
     return tuple(_lines(report))
 
 
+def ran(each: IncidentReport) -> str:
+    """Engine, algorithm and phase, as far as they are known."""
+    return " · ".join(filter(None, (each.engine, each.algorithm, each.phase))) or "not told"
+
+
 def _lines(report: TriageReport) -> Iterator[str]:
     size = f"{report.lines} lines, {report.bytes / 1e6:.1f} MB"
     yield f"{HEADING}{VERDICTS[report.verdict]} in {', '.join(report.files) or 'nothing'} ({size})"
@@ -39,7 +44,7 @@ def _incident(each: IncidentReport) -> Iterator[str]:
     times = f" · {each.occurrences} times" if each.occurrences > 1 else ""
     yield f"{HEADING}{each.fault_class} · confidence {each.confidence}{times}"
     yield f"  {each.title}"
-    yield f"  what ran         {' · '.join(filter(None, (each.engine, each.algorithm, each.phase))) or 'not told'}"
+    yield f"  what ran         {ran(each)}"
     yield f"  best guess       {each.guess}"
     for place in each.evidence[:EVIDENCE_SHOWN]:
         yield f"  evidence         {place.file}:{place.line}  {place.text}"
@@ -50,7 +55,8 @@ def _incident(each: IncidentReport) -> Iterator[str]:
     yield from (f"  also possible    {c.fault_class} ({c.share:.0%})" for c in each.candidates[1:])
     yield from (f"  ruled out        {out.fault_class}: {out.why}" for out in each.ruled_out)
     for echo in each.echoes:
-        yield f"  echo             {echo.file}:{echo.line}  {echo.text} ({echo.why}{f', {echo.count} times' if echo.count > 1 else ''})"
+        times = f", {echo.count} times" if echo.count > 1 else ""
+        yield f"  echo             {echo.file}:{echo.line}  {echo.text} ({echo.why}{times})"
     yield from (f"  missing          {what}" for what in each.missing)
     yield f"  not in a log     {each.cannot_show}"
     yield f"  next step        {each.next_step}"

@@ -20,7 +20,10 @@ def bundle(report: TriageReport) -> bytes:
     """The archive's bytes. The same report gives the same bytes: no times, no owners."""
     contents = (to_json(report), to_markdown(report), _excerpts(report), _facts(report))
     packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed, tarfile.open(fileobj=squeezed, mode="w") as archive:
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed,
+        tarfile.open(fileobj=squeezed, mode="w") as archive,
+    ):
         for name, text in zip(MEMBERS, contents, strict=True):
             data = text.encode()
             member = tarfile.TarInfo(f"triage/{name}")
@@ -30,7 +33,10 @@ def bundle(report: TriageReport) -> bytes:
 
 
 def _excerpts(report: TriageReport) -> str:
-    parts = [f"== {each.file}, up to line {each.line}\n" + "\n".join(f"  {line}" for line in each.lines) for each in report.excerpts]
+    parts = [
+        f"== {each.file}, up to line {each.line}\n" + "\n".join(f"  {line}" for line in each.lines)
+        for each in report.excerpts
+    ]
     return "\n\n".join(parts) + "\n"
 
 

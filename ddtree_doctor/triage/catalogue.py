@@ -31,8 +31,9 @@ class Signature:
     `text` patterns meet the fault's type, message and telling lines before it, `text_all` all must, `without` none may.
     `frames` patterns meet `file.py:function: source` of any frame. `config` maps a field of the deployment to `set`,
     `unset`, `=VALUE`, `~PATTERN`, `>NUMBER` or `<NUMBER`. `device` names kinds of device error, `reading` a row of the
-    number table. `alone` holds literals: a line with one of them that meets `text` is a fault by itself; a `hazard` is one only
-    where nothing else is wrong, and with `stalled` only where the log shows no progress after it. `weight` is `decisive`, `strong`, `supporting` or `weak`.
+    number table. `alone` holds literals: a line with one of them that meets `text` is a fault by itself; a `hazard` is
+    one only where nothing else is wrong, and with `stalled` only where the log shows no progress after it. `weight` is
+    `decisive`, `strong`, `supporting` or `weak`.
     `sources` are public URLs, `cases` the reports it was learnt from; `fixed_in` and `reverted_in` are changes, scope
     is `engine`, `backend` and `versions` (a specifier of `package`).
     """
@@ -125,5 +126,7 @@ def _workarounds(data: dict[str, Any]) -> tuple[Workaround, ...]:
 def _frozen(data: dict[str, Any], kind: type) -> dict[str, Any]:
     names = {each.name for each in fields(kind)}
     if unknown := data.keys() - names:
-        raise ValueError(f"{data.get('id') or data.get('name')}: unknown keys {sorted(unknown)}; known: {sorted(names)}")
+        raise ValueError(
+            f"{data.get('id') or data.get('name')}: unknown keys {sorted(unknown)}; known: {sorted(names)}"
+        )
     return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}

@@ -1,8 +1,8 @@
 """Weigh what supports each fault class, and say how sure that makes us.
 
 Weights are points on a log scale; the classes' shares, with some mass for a fault that no class describes, follow
-from them. WEIGHTS and the thresholds below were set on the corpus in fixtures/logs: `python ci/triage_corpus.py` prints how
-often each confidence was right, with each report's own signatures left out as well.
+from them. WEIGHTS and the thresholds below were set on the corpus in fixtures/logs: `python ci/triage_corpus.py` prints
+how often each confidence was right, with each report's own signatures left out as well.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ def _doubtful(incident: Incident) -> bool:
 def _ambiguous(candidates: tuple[Candidate, ...], subject: Subject) -> bool:
     """Whether two rows of the number table fit alike and nothing else decides between their classes."""
     best = subject.best
-    rivals = {each.fault_class for each in subject.readings if best and each.fit == best.fit} - {candidates[0].fault_class}
+    rivals = {each.fault_class for each in subject.readings if best and each.fit == best.fit} - {
+        candidates[0].fault_class
+    }
     if not rivals or best is None or best.fault_class != candidates[0].fault_class:
         return False
     rival = next((each for each in candidates[1:] if each.fault_class in rivals), None)

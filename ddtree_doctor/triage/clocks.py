@@ -7,7 +7,7 @@ from ddtree_doctor.triage.patterns import pattern
 __all__ = ["seconds"]
 
 DAYS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
-MONTHS = {name: n for n, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}  # noqa: SIM905
+MONTHS = {name: n for n, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
 # One pattern for every spelling: ISO, syslog (Nov 03), vLLM (11-03), glog (1103).
 STAMP = pattern(
     r"(?:(?:\d{4}-)?(\d\d)-(\d\d)|([A-Z][a-z]{2}) {1,2}(\d{1,2})|(\d\d)(\d\d))[T ]"

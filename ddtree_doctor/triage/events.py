@@ -12,19 +12,52 @@ from ddtree_doctor.triage.patterns import pattern
 __all__ = ["Notice", "event"]
 
 DEVICE = (
-    "CUDA error", "CUDA Error", "CUDA_ERROR_", "cudaError", "HIP error", "hipError", "HSA_STATUS_ERROR", "NVRM: Xid",
-    "illegal memory access", "device-side assert", "Assertion `", "NCCL error", "ncclUnhandledCudaError",
-    "CUBLAS_STATUS_", "CUDNN_STATUS_", "no kernel image", "Memory access fault by GPU", "stream is capturing",
-    "unspecified launch failure", "misaligned address", "index out of bounds",
-)  # fmt: skip
+    "CUDA error",
+    "CUDA Error",
+    "CUDA_ERROR_",
+    "cudaError",
+    "HIP error",
+    "hipError",
+    "HSA_STATUS_ERROR",
+    "NVRM: Xid",
+    "illegal memory access",
+    "device-side assert",
+    "Assertion `",
+    "NCCL error",
+    "ncclUnhandledCudaError",
+    "CUBLAS_STATUS_",
+    "CUDNN_STATUS_",
+    "no kernel image",
+    "Memory access fault by GPU",
+    "stream is capturing",
+    "unspecified launch failure",
+    "misaligned address",
+    "index out of bounds",
+)
 SIGNAL = (
-    "Segmentation fault", "Fatal Python error", "SIGSEGV", "SIGABRT", "SIGKILL", "SIGBUS", "SIGILL", "core dumped",
-    "terminate called", "Killed process", "oom-kill", "OOMKilled", "exit code -", "exitcode -", "exitcode: -",
-)  # fmt: skip
+    "Segmentation fault",
+    "Fatal Python error",
+    "SIGSEGV",
+    "SIGABRT",
+    "SIGKILL",
+    "SIGBUS",
+    "SIGILL",
+    "core dumped",
+    "terminate called",
+    "Killed process",
+    "oom-kill",
+    "OOMKilled",
+    "exit code -",
+    "exitcode -",
+    "exitcode: -",
+)
 TIMEOUT = (
-    "Watchdog caught collective operation timeout", "atchdog timeout", "Health check failed",
-    "No available shared memory broadcast block", "RPC call to execute_model timed out",
-)  # fmt: skip
+    "Watchdog caught collective operation timeout",
+    "atchdog timeout",
+    "Health check failed",
+    "No available shared memory broadcast block",
+    "RPC call to execute_model timed out",
+)
 ADVICE = ("CUDA_LAUNCH_BLOCKING", "TORCH_USE_CUDA_DSA", "asynchronously reported", "NCCL_ASYNC_ERROR", "Open an issue")
 COMPLAINTS = ("rror:", "ailed", "FAILED", "nvalid ", "mismatch", "overflow", "corrupt", "crash")
 XID = pattern(r"Xid[ :(]")

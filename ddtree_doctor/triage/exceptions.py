@@ -127,7 +127,9 @@ class Exceptions:
     def _continues(each: Open, line: Line, bare: str) -> bool:
         """Whether `line` is from the writer of `each`: its lines are all prefixed alike, or none is."""
         if each.prefixed is None:
-            return not line.fresh or line.level == each.line.level and bool(FRAME.match(bare) or RICH_FRAME.match(bare))
+            return not line.fresh or (
+                line.level == each.line.level and bool(FRAME.match(bare) or RICH_FRAME.match(bare))
+            )
         return line.fresh == each.prefixed and (not line.fresh or line.level == each.line.level)
 
     def _grow(self, stack: list[Open], line: Line, bare: str) -> bool:
@@ -184,7 +186,7 @@ class Exceptions:
             return False
         if not bare:
             ended.open = False
-        if not ended.open or line.text.lstrip().startswith("File \"") or any(mark in bare for mark in NOISE):
+        if not ended.open or line.text.lstrip().startswith('File "') or any(mark in bare for mark in NOISE):
             return False
         if line.fresh and (EXCEPTION.match(bare) or line.level not in ("ERROR", "CRITICAL")):
             return False

@@ -25,7 +25,7 @@ GZIP_BITS = 31
 class Note(Protocol):
     """Takes one sentence for the report."""
 
-    def __call__(self, text: str, /) -> None: ...  # noqa: D102
+    def __call__(self, text: str, /) -> None: ...
 
 
 class Counted:
@@ -100,6 +100,6 @@ def _capped(name: str, source: Counted, blocks: Iterator[bytes]) -> Iterator[byt
         if grown > SIZE_CAP or (grown > FREE and grown > RATIO_CAP * source.bytes):
             raise UsageError(
                 f"log {name}: {source.bytes} compressed bytes grew to more than {grown - 1} "
-                f"(allowed: {RATIO_CAP}-fold and {SIZE_CAP >> 30} GiB); decompress it yourself and give the part that matters"
+                f"(allowed: {RATIO_CAP}-fold and {SIZE_CAP >> 30} GiB); decompress it and give the part that matters"
             )
         yield block

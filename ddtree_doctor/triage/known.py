@@ -54,7 +54,9 @@ def known_of(setup: Setup, running: int | None) -> Known:
     drafted = setup.number("num_speculative_tokens")
     tokens = setup.number("speculative_num_draft_tokens", "num_draft_tokens")
     tokens = drafted + 1 if tokens is None and drafted is not None else tokens
-    block = setup.number("speculative_ddtree_block_size", "speculative_dflash_block_size", "speculative_dspark_block_size")
+    block = setup.number(
+        "speculative_ddtree_block_size", "speculative_dflash_block_size", "speculative_dspark_block_size"
+    )
     sizes = setup.numbers("capture_bs", "cuda_graph_bs")
     return Known(
         algorithm=algorithm,

@@ -73,7 +73,9 @@ def _holds(value: object, test: str) -> bool:
 
 def _in_scope(signature: Signature, setup: Setup) -> bool:
     """Whether backend and version, where the log tells them, are those the signature speaks of."""
-    used = " ".join(setup.text(name) for name in ("attention_backend", "decode_attention_backend", "prefill_attention_backend"))
+    used = " ".join(
+        setup.text(name) for name in ("attention_backend", "decode_attention_backend", "prefill_attention_backend")
+    )
     if signature.backend and used.strip() and not any(name in used.lower() for name in signature.backend):
         return False
     if not signature.versions or not (version := setup.text(f"version.{signature.package}")):

@@ -9,26 +9,29 @@ from ddtree_doctor.triage.patterns import pattern
 __all__ = ["Mismatch", "mismatches"]
 
 N = r"(\d{1,12})"
-SHAPE = r"\(?\[?(?:torch\.Size\(\[)?"
-# (kind, pattern): two groups, the size that was there and the size that was asked for; a third is the dimension.
-PAIRS = (
-    ("pair", pattern(rf"size of tensor a \({N}\) must match the size of tensor b \({N}\)(?: at non-singleton dimension {N})?")),
-    ("pair", pattern(rf"expanded size of the tensor \({N}\) must match the existing size \({N}\)(?: at non-singleton dimension {N})?")),
-    ("concat", pattern(rf"Expected size {N} but got size {N} for tensor number")),
-    ("pair", pattern(rf"had shape \[{N}[^\]\n]{{0,80}}\], which does not match the required output shape \[{N}")),
-    ("pair", pattern(rf"output with shape \[{N}[^\]\n]{{0,80}}\] doesn't match the broadcast shape \[{N}")),
-    ("pair", pattern(rf"shape of the mask \[{N}[^\]\n]{{0,80}}\] at index \d{{1,2}} does not match the shape of the indexed tensor \[{N}")),
-    ("pair", pattern(rf"at dimension \d{{1,2}} is {N} but size is {N}")),
-    ("pair", pattern(rf"shape mismatch: [^\[\n]{{0,80}}\[{N}[^\[\n]{{0,120}}\[{N}")),
-    ("pair", pattern(rf"\({N}\) (?:does not match|must match|must be equal to|should be equal to|!=) [^\n(]{{1,80}}\({N}\)")),
-    ("capacity", pattern(rf"capacity[ =:]{{1,3}}{N}[^\d\n]{{1,40}}{N}")),
-)  # fmt: skip
-# The same, with the size that was asked for first.
+AT = rf"(?: at non-singleton dimension {N})?"
+REST = r"[^\]\n]{0,80}\]"
+# Two groups, the size that was there and the size that was asked for; a third is the dimension.
+PAIRS = tuple(
+    pattern(text)
+    for text in (
+        rf"size of tensor a \({N}\) must match the size of tensor b \({N}\){AT}",
+        rf"expanded size of the tensor \({N}\) must match the existing size \({N}\){AT}",
+        rf"had shape \[{N}{REST}, which does not match the required output shape \[{N}",
+        rf"output with shape \[{N}{REST} doesn't match the broadcast shape \[{N}",
+        rf"shape of the mask \[{N}{REST} at index \d does not match the shape of the indexed tensor \[{N}",
+        rf"at dimension \d{{1,2}} is {N} but size is {N}",
+        rf"shape mismatch: [^\[\n]{{0,80}}\[{N}[^\[\n]{{0,120}}\[{N}",
+        rf"\({N}\) (?:does not match|(?:must|should) (?:match|be equal to)|!=) [^\n(]{{1,80}}\({N}\)",
+    )
+)
+CONCAT = pattern(rf"Expected size {N} but got size {N} for tensor number")
+CAPACITY = pattern(rf"used {N} > capacity {N}")
+# The same as PAIRS, with the size that was asked for first.
 REVERSED = (
-    ("capacity", pattern(rf"used {N} > capacity {N}")),
-    ("pair", pattern(rf"length \({N}\) exceeds dimension size \({N}\)")),
-    ("pair", pattern(rf"value tensor of shape \[{N}[^\]\n]{{0,80}}\] cannot be broadcast to indexing result of shape \[{N}")),
-)  # fmt: skip
+    pattern(rf"length \({N}\) exceeds dimension size \({N}\)"),
+    pattern(rf"value tensor of shape \[{N}{REST} cannot be broadcast to indexing result of shape \[{N}"),
+)
 LENGTHS = pattern(rf"length of (\w{{1,60}}): {N} != length of (\w{{1,60}}): {N}")
 VIEW = pattern(rf"shape '\[([-\d, ]{{1,80}})\]' is invalid for input of size {N}")
 MATMUL = pattern(rf"cannot be multiplied \({N}x{N} and {N}x{N}\)")
@@ -55,9 +58,10 @@ class Mismatch:
 
 def mismatches(text: str) -> tuple[Mismatch, ...]:
     """Every pair of sizes that `text` complains of, as it comes in the order of the tables."""
-    found = [_pair(kind, hit.groups()) for kind, pattern_ in PAIRS for hit in pattern_.finditer(text)]
-    for kind, pattern_ in REVERSED:
-        found += [Mismatch(kind=kind, had=int(hit[2]), wanted=int(hit[1])) for hit in pattern_.finditer(text)]
+    found = [_pair("pair", hit.groups()) for words in PAIRS for hit in words.finditer(text)]
+    found += [_pair("concat", hit.groups()) for hit in CONCAT.finditer(text)]
+    found += [_pair("capacity", hit.groups()[::-1]) for hit in CAPACITY.finditer(text)]
+    found += [_pair("pair", hit.groups()[::-1]) for words in REVERSED for hit in words.finditer(text)]
     found += [
         Mismatch(kind="lengths", had=int(hit[2]), wanted=int(hit[4]), names=(hit[1], hit[3]))
         for hit in LENGTHS.finditer(text)

@@ -40,7 +40,8 @@ class Line:
     """One line as its writer meant it, all wrapping taken off.
 
     `stream` is what labels every line of one source (a pod, `rank3`, `EngineCore_0 pid=7`), `writer` that and the
-    name in the engine's prefix (`pod/a TP3`). `fresh` is true where the line carries a logger's prefix. `level` is upper case or "".
+    name in the engine's prefix (`pod/a TP3`). `fresh` is true where the line carries a logger's prefix. `level` is
+    upper case or "".
     """
 
     place: Place
@@ -86,9 +87,11 @@ class Fault:
 
     `kind` is `exception`, `device` (reported by CUDA, HIP or the driver), `signal`, `timeout`, `notice` (a line that is
     a fault by itself), `hazard` (a warning that is the fault only where nothing else is) or `complaint` (a line that
-    may be one: never an incident by itself). `exception` is the type's last name part, "" where there is none. `message` holds its lines.
+    may be one: never an incident by itself). `exception` is the type's last name part, "" where there is none.
+    `message` holds its lines.
     `frames` are outermost first. `causes` are the exceptions it was raised from, first cause first. `context` holds
-    telling lines shortly before it. `complete` is false where the log ends inside the traceback. `phase` is `startup`, `capture`, `runtime` or "", `running` the last batch reported.
+    telling lines shortly before it. `complete` is false where the log ends inside the traceback. `phase` is `startup`,
+    `capture`, `runtime` or "", `running` the last batch reported.
     """
 
     kind: str

@@ -6,22 +6,52 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ddtree_doctor.triage.catalogue import FaultClass
 from ddtree_doctor.triage.classify import Candidate, Verdict
-from ddtree_doctor.triage.model import Fault, Place
+from ddtree_doctor.triage.model import Fault, Number, Place
 from ddtree_doctor.triage.order import Echo
-from ddtree_doctor.triage.reading import Reading
 from ddtree_doctor.triage.report import CandidateReport, EchoReport, IncidentReport, Risk, RuledOut
 from ddtree_doctor.triage.subject import CAPTURE_FAILED, Subject
 
 __all__ = ["tell"]
 
 ROW_RULES = {
-    "width": "DD201", "steps": "DD211", "view": "DD112", "batch": "DD204", "context": "DD210", "vocabulary": "DD115",
-    "hidden": "DD114", "positions": "DD113", "padding": "DD301", "chain": "DD133",
-}  # fmt: skip
-CHECKED = "numbers", "server_args line", "captured graphs", "running batch", "tracebacks", "device errors", "order across ranks"
-SHOWN = ("engine", "speculative_algorithm", "speculative_num_draft_tokens", "speculative_num_steps", "speculative_eagle_topk",
-         "speculative_ddtree_budget", "speculative_dflash_block_size", "num_speculative_tokens", "cuda_graph_max_bs",
-         "captured_width", "capture_bs", "context_len", "context_length", "tp_size", "attention_backend", "max_running_requests")  # fmt: skip
+    "width": "DD201",
+    "steps": "DD211",
+    "view": "DD112",
+    "batch": "DD204",
+    "context": "DD210",
+    "vocabulary": "DD115",
+    "hidden": "DD114",
+    "positions": "DD113",
+    "padding": "DD301",
+    "chain": "DD133",
+}
+CHECKED = (
+    "numbers",
+    "server_args line",
+    "captured graphs",
+    "running batch",
+    "tracebacks",
+    "device errors",
+    "order across ranks",
+)
+SHOWN = (
+    "engine",
+    "speculative_algorithm",
+    "speculative_num_draft_tokens",
+    "speculative_num_steps",
+    "speculative_eagle_topk",
+    "speculative_ddtree_budget",
+    "speculative_dflash_block_size",
+    "num_speculative_tokens",
+    "cuda_graph_max_bs",
+    "captured_width",
+    "capture_bs",
+    "context_len",
+    "context_length",
+    "tp_size",
+    "attention_backend",
+    "max_running_requests",
+)
 UNKNOWN_TITLE = "A fault that no known class describes."
 ONLY_ECHOES = "The log holds only what follows from a fault; the fault itself is in another log."
 REFERENCES_MAX = 8
@@ -62,7 +92,9 @@ def tell(subject: Subject, verdict: Verdict, classes: Mapping[str, FaultClass]) 
         reverted_in=tuple(dict.fromkeys(url for each in signatures for url in each.reverted_in)),
         workarounds=tuple(
             Risk(do=each.do, risk=each.risk)
-            for each in dict.fromkeys([*(w for s in signatures for w in s.workarounds), *(known.workarounds if known else ())])
+            for each in dict.fromkeys(
+                [*(w for s in signatures for w in s.workarounds), *(known.workarounds if known else ())]
+            )
         ),
         rules=_rules(first, known),
         launch=(),
@@ -103,7 +135,9 @@ def _evidence(subject: Subject) -> Iterator[Place]:
     lead = subject.incident.lead
     for fault in (lead, *(part for part in subject.incident.parts if part is not lead)):
         for each in fault.chain():
-            yield Place(file=each.place.file, line=each.place.line, text=each.text or "a traceback whose end is missing")
+            yield Place(
+                file=each.place.file, line=each.place.line, text=each.text or "a traceback whose end is missing"
+            )
     seen: set[tuple[str, int]] = set()
     for fault in subject.incident.parts:
         for place in fault.context:
@@ -131,7 +165,9 @@ def _echoes(echoes: Sequence[Echo]) -> tuple[EchoReport, ...]:
     for echo in echoes:
         kinds.setdefault((echo.why, echo.fault.exception), []).append(echo.fault)
     return tuple(
-        EchoReport(file=faults[0].place.file, line=faults[0].place.line, text=faults[0].text, why=why, count=len(faults))
+        EchoReport(
+            file=faults[0].place.file, line=faults[0].place.line, text=faults[0].text, why=why, count=len(faults)
+        )
         for (why, _), faults in kinds.items()
     )[:ECHOES_MAX]
 
@@ -145,7 +181,7 @@ def _ruled_out(subject: Subject, verdict: Verdict) -> Iterator[RuledOut]:
     if CAPTURE_FAILED in subject.own and "memory-oom" not in named and "oom" not in subject.device:
         yield RuledOut(
             fault_class="memory-oom",
-            why="nothing says that memory ran out; the advice to lower --mem-fraction-static is printed whatever the cause",
+            why="nothing says that memory ran out; the advice to lower --mem-fraction-static is always printed",
         )
 
 
@@ -184,5 +220,3 @@ def _deciding(verdict: Verdict) -> str:
 def _rules(first: Candidate | None, known: FaultClass | None) -> tuple[str, ...]:
     own = [ROW_RULES[reading.row] for reading in (first.readings if first else ()) if reading.row in ROW_RULES]
     return tuple(dict.fromkeys([*own, *(known.rules if known else ())]))
-
-

@@ -13,28 +13,69 @@ __all__ = ["Echo", "Incident", "incident"]
 
 # (why, pattern, always): `always` is false where the same words are a first fault if nothing went before.
 ECHOES = (
-    ("a parent reports that a child failed", pattern(
-        r"sigquit from a child|SIGQUIT received|child (?:process )?failed|Engine core initialization failed"
-        r"|EngineDeadError|EngineCore encountered an issue|died unexpectedly|initialization failed due to|ActorDiedError"
-        r"|ChildFailedError|Scheduler or DataParallelController [^\n]{0,40}(?:died|dead)|warmup error|exited unexpectedly"
-        r"|Rank \d{1,4} scheduler (?:is dead|died)|Worker proc [^\n]{0,40} died|Subprocess [^\n]{0,60} (?:crash|exit)"), True),
-    ("a peer lost its connection", pattern(
-        r"Connection reset by peer|Connection closed by (?:peer|remote)|Broken pipe|recvValue failed|TCPStore"
-        r"|remote process exited|ncclRemoteError|Socket closed|failed to recv|sendBytes failed"), True),
-    ("other ranks wait for one that is gone", pattern(
-        r"collective operation timeout|NCCL operations have failed or timed out|DistBackendError"
-        r"|watchdog (?:got stuck|thread terminated)|atchdog timeout|Health check failed|shared memory broadcast block"
-        r"|RPC call to execute_model timed out"), False),
-    ("the process dies of an error already reported", pattern(
-        r"SIGABRT|terminate called|core dumped|Fatal Python error|SIGKILL|exit ?code:? -\d|Segmentation fault|Killed process"),
-     False),
-)  # fmt: skip
-ASIDE = frozenset(
-    ("CancelledError", "KeyboardInterrupt", "SystemExit", "GeneratorExit", "ClientDisconnect", "HTTPException")
-    + ("RequestValidationError", "BadRequestError", "EngineGenerateError", "StopAsyncIteration")
+    (
+        "a parent reports that a child failed",
+        pattern(
+            r"sigquit from a child|SIGQUIT received|child (?:process )?failed|Engine core initialization failed"
+            r"|EngineDeadError|EngineCore encountered an issue|died unexpectedly|initialization failed due to"
+            r"|ActorDiedError|ChildFailedError|Scheduler or DataParallelController [^\n]{0,40}(?:died|dead)"
+            r"|warmup error|exited unexpectedly|Rank \d{1,4} scheduler (?:is dead|died)"
+            r"|Worker proc [^\n]{0,40} died|Subprocess [^\n]{0,60} (?:crash|exit)"
+        ),
+        True,
+    ),
+    (
+        "a peer lost its connection",
+        pattern(
+            r"Connection reset by peer|Connection closed by (?:peer|remote)|Broken pipe|recvValue failed|TCPStore"
+            r"|remote process exited|ncclRemoteError|Socket closed|failed to recv|sendBytes failed"
+        ),
+        True,
+    ),
+    (
+        "other ranks wait for one that is gone",
+        pattern(
+            r"collective operation timeout|NCCL operations have failed or timed out|DistBackendError"
+            r"|watchdog (?:got stuck|thread terminated)|atchdog timeout|Health check failed"
+            r"|shared memory broadcast block|RPC call to execute_model timed out"
+        ),
+        False,
+    ),
+    (
+        "the process dies of an error already reported",
+        pattern(
+            r"SIGABRT|terminate called|core dumped|Fatal Python error|SIGKILL|exit ?code:? -\d|Segmentation fault"
+            r"|Killed process"
+        ),
+        False,
+    ),
 )
+ASIDE = frozenset(
+    {
+        "BadRequestError",
+        "CancelledError",
+        "ClientDisconnect",
+        "EngineGenerateError",
+        "GeneratorExit",
+        "HTTPException",
+        "KeyboardInterrupt",
+        "RequestValidationError",
+        "StopAsyncIteration",
+        "SystemExit",
+    }
+)
+"""Exceptions of one request or of an orderly end: no incident."""
 REQUEST_FILES = ("starlette/", "fastapi/", "uvicorn/", "/entrypoints/", "aiohttp/", "anyio/")
-ENGINE_FILES = ("model_executor", "scheduler", "speculative", "worker", "layers/", "models/", "managers/", "/v1/engine/core")
+ENGINE_FILES = (
+    "model_executor",
+    "scheduler",
+    "speculative",
+    "worker",
+    "layers/",
+    "models/",
+    "managers/",
+    "engine/core",
+)
 WEAK = ("hazard", "complaint")
 JOIN_LINES = 120
 SAME_CHARS = 24
@@ -125,7 +166,7 @@ def _parts(first: Fault, ranked: Sequence[Fault]) -> tuple[Fault, ...]:
     """`first` and what belongs to it: the lines around a traceback, up to the first one with frames."""
     parts, framed = [first], bool(first.frames)
     for other in ranked:
-        if other is first or not _near(first, other) or (echo := echo_of(other)) and echo[1]:
+        if other is first or not _near(first, other) or ((echo := echo_of(other)) and echo[1]):
             continue
         if other.kind in WEAK and other.place.line > first.place.line:
             continue

@@ -21,13 +21,43 @@ NOT_IN_LOG = "the log does not tell"
 # and the host is another one.
 ABOUT_TYPING = frozenset({"DD102", "DD103", "DD118", "DD119", "DD121", "DD128"})
 FIELDS = frozenset(
-    ("model_path", "tp_size", "dp_size", "ep_size", "pp_size", "attention_backend", "decode_attention_backend", "page_size")
-    + ("prefill_attention_backend", "context_length", "max_running_requests", "cuda_graph_max_bs", "cuda_graph_bs")
-    + ("cuda_graph_max_bs_decode", "cuda_graph_bs_decode", "disable_cuda_graph", "disable_decode_cuda_graph")
-    + ("enable_dp_attention", "enable_dp_lm_head", "moe_dense_tp_size", "moe_a2a_backend", "enable_two_batch_overlap")
-    + ("attn_cp_size", "kv_cache_dtype", "quantization", "device", "mamba_scheduler_strategy", "mamba_radix_cache_strategy")
-    + ("disable_overlap_schedule", "enable_lora", "grammar_backend", "mem_fraction_static", "dtype")
-)  # fmt: skip
+    {
+        "attention_backend",
+        "attn_cp_size",
+        "context_length",
+        "cuda_graph_bs",
+        "cuda_graph_bs_decode",
+        "cuda_graph_max_bs",
+        "cuda_graph_max_bs_decode",
+        "decode_attention_backend",
+        "device",
+        "disable_cuda_graph",
+        "disable_decode_cuda_graph",
+        "disable_overlap_schedule",
+        "dp_size",
+        "dtype",
+        "enable_dp_attention",
+        "enable_dp_lm_head",
+        "enable_lora",
+        "enable_two_batch_overlap",
+        "ep_size",
+        "grammar_backend",
+        "kv_cache_dtype",
+        "mamba_radix_cache_strategy",
+        "mamba_scheduler_strategy",
+        "max_running_requests",
+        "mem_fraction_static",
+        "model_path",
+        "moe_a2a_backend",
+        "moe_dense_tp_size",
+        "page_size",
+        "pp_size",
+        "prefill_attention_backend",
+        "quantization",
+        "tp_size",
+    }
+)
+"""The fields that the contract reads, beside those of speculation."""
 
 
 def launch_findings(setup: Setup) -> tuple[LaunchFinding, ...]:
@@ -38,7 +68,9 @@ def launch_findings(setup: Setup) -> tuple[LaunchFinding, ...]:
     rules = [rule for rule in import_module("ddtree_doctor.checks").rules() if _applies(rule.code)]
     facts = _facts(launch, setup)
     findings = [
-        found for outcome in judge(Case(facts=facts, contract=build(facts)), rules, "static") for found in outcome.findings
+        found
+        for outcome in judge(Case(facts=facts, contract=build(facts)), rules, "static")
+        for found in outcome.findings
     ]
     told = [
         LaunchFinding(

@@ -22,9 +22,23 @@ SEQUENCE = pattern(r"\x1b(?:\[[0-9;:?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,512}
 DIGITS = pattern(r"\d{1,20}")
 CONFIGURES = ("server_args=", "LLM engine (v", "non-default args")
 ENGINE_WORDS = (
-    "sglang", "SGLang", "vllm", "vLLM", "batch, #", "Load weight", "cuda graph", "CUDA graph", "server_args=", "Uvicorn",
-    "#running-req", "ServerArgs", "EngineCore", "NCCL", "CUDA", "Traceback",
-)  # fmt: skip
+    "sglang",
+    "SGLang",
+    "vllm",
+    "vLLM",
+    "batch, #",
+    "Load weight",
+    "cuda graph",
+    "CUDA graph",
+    "server_args=",
+    "Uvicorn",
+    "#running-req",
+    "ServerArgs",
+    "EngineCore",
+    "NCCL",
+    "CUDA",
+    "Traceback",
+)
 FAULTS_MAX = 400
 COMPLAINTS_MAX = 100
 REPEATS_MAX = 16

@@ -12,7 +12,7 @@ __all__ = ["Reading", "assumed", "no", "verified"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """`fit` is `verified` (the log gives the sizes), `assumed` (they look like it; `missing` says what would tell) or
-    `no` (`why` says what stands against it)."""  # noqa: D205, D209
+    `no` (`why` says what stands against it)."""
 
     row: str
     fault_class: str

@@ -8,7 +8,16 @@ from typing import Any
 
 from ddtree_doctor.triage.model import Number, Place
 
-__all__ = ["SCHEMA", "CandidateReport", "EchoReport", "Excerpt", "IncidentReport", "LaunchFinding", "RuledOut", "TriageReport"]
+__all__ = [
+    "SCHEMA",
+    "CandidateReport",
+    "EchoReport",
+    "Excerpt",
+    "IncidentReport",
+    "LaunchFinding",
+    "RuledOut",
+    "TriageReport",
+]
 
 SCHEMA = "ddtree-doctor/triage/1"
 

@@ -18,7 +18,9 @@ VLLM_ARGS = pattern(r"non-default args[:=]? ?(?=[{(A-Z])")
 VLLM_ENGINE = pattern(r"LLM engine \(v([\w.+-]{1,60})\) with config:")
 COMMAND = pattern(r"(?:sglang\.launch_server|sglang serve|vllm serve|vllm\.entrypoints\.[\w.]{1,80}|sglang\.\w{1,40}) ")
 OPTION = pattern(r"--([a-z][a-z0-9-]{1,80})(?:[= ]([^\s-][^\s]{0,400}|-\d[^\s]{0,40}))?((?: \d{1,7}(?= |$)){0,400})")
-ENVIRONMENT = pattern(r"\b((?:SGLANG|SGL|VLLM|NCCL|CUDA|TORCH|PYTORCH|HIP|FLASHINFER|TRITON)_[A-Z0-9_]{2,80})=([^\s'\",;]{1,200})")
+ENVIRONMENT = pattern(
+    r"\b((?:SGLANG|SGL|VLLM|NCCL|CUDA|TORCH|PYTORCH|HIP|FLASHINFER|TRITON)_[A-Z0-9_]{2,80})=([^\s'\",;]{1,200})"
+)
 CAPTURE = pattern(r"Capture ((?:[\w-]{1,20} ){0,3})(?:\w{1,8} )?graph (begin|end)\b", 2)
 WIDTH = pattern(rf"num_tokens_per_(?:req|bs)={INT}")
 BATCHES = pattern(rf"\bbs[= ]{NUMBERS}")
@@ -68,9 +70,21 @@ MILESTONES = (
     ("slept", ("fall asleep", "sleep mode", "wake up tags", "release_memory_occupation", "resume_memory_occupation")),
     ("updated", ("update_weights", "Update weights", "weights updated")),
     ("flushed", ("Cache flushed", "flush_cache")),
-    ("cached", ("#cached-token: 1", "#cached-token: 2", "#cached-token: 3", "#cached-token: 4", "#cached-token: 5",
-                "#cached-token: 6", "#cached-token: 7", "#cached-token: 8", "#cached-token: 9")),
-)  # fmt: skip
+    (
+        "cached",
+        (
+            "#cached-token: 1",
+            "#cached-token: 2",
+            "#cached-token: 3",
+            "#cached-token: 4",
+            "#cached-token: 5",
+            "#cached-token: 6",
+            "#cached-token: 7",
+            "#cached-token: 8",
+            "#cached-token: 9",
+        ),
+    ),
+)
 
 
 @dataclass(slots=True)

@@ -67,7 +67,9 @@ def _refuse_special(path: str) -> None:
         why = getattr(missing, "strerror", None) or str(missing)
         raise UsageError(f"log {path}: {why}; give a log file, or - for standard input") from None
     if stat.S_ISDIR(info.st_mode):
-        raise UsageError(f"log {path}: is a directory; name the log files in it: doctor triage {path.rstrip('/')}/*.log")
+        raise UsageError(
+            f"log {path}: is a directory; name the log files in it: doctor triage {path.rstrip('/')}/*.log"
+        )
     for test, what in SPECIAL:
         if test(info.st_mode):
             raise UsageError(f"log {path}: is {what}, not a log; give a file, or - for standard input")

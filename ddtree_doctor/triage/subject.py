@@ -22,15 +22,19 @@ CAPTURING = pattern(
     r"\b(?:_?capture\w{0,40}|init_(?:all_|device_|cuda_)\w{0,30}graphs?|_warmup_and_capture|capture_model|compile_or_warm_up_model)\b"
 )
 PROFILING = pattern(r"\b(?:profile_run|determine_available_memory|_dummy_\w{0,30}|profile_\w{0,30}|make_dummy)\b")
-REPLAYING = pattern(r"\b(?:replay\w{0,40}|run_fullgraph|_replay\w{0,30}|load_batch|init_forward_metadata_replay\w{0,30})\b")
-SERVING = pattern(r"\b(?:event_loop_\w{1,30}|run_event_loop|run_busy_loop|process_batch_result|get_next_batch_to_run)\b")
+REPLAYING = pattern(
+    r"\b(?:replay\w{0,40}|run_fullgraph|_replay\w{0,30}|load_batch|init_forward_metadata_replay\w{0,30})\b"
+)
+SERVING = pattern(
+    r"\b(?:event_loop_\w{1,30}|run_event_loop|run_busy_loop|process_batch_result|get_next_batch_to_run)\b"
+)
 CAPTURE_FAILED = "apture cuda graph failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """`text` is type, message and telling lines of all parts; `own` without the telling lines. `frames` are of the
-    lead's whole chain, innermost last."""  # noqa: D205, D209
+    lead's whole chain, innermost last."""
 
     incident: Incident
     run: Run
@@ -49,7 +53,7 @@ class Subject:
 
     @property
     def best(self) -> Reading | None:
-        """The reading to go by: the first row of the table whose sizes the log itself gives, else the first that fits."""
+        """The reading to go by: the first row whose sizes the log itself gives, else the first that fits."""
         fits = [reading for reading in self.readings if reading.fit != "no"]
         return next((reading for reading in fits if reading.fit == "verified"), fits[0] if fits else None)
 
@@ -97,7 +101,8 @@ def _derived(setup: Setup, known: Known) -> dict[str, bool]:
     each = (drafted or 0) + 1
     return {
         "derived.query_rows_beyond_tokens": tokens is not None and rows > tokens,
-        "derived.unaligned_captures": drafted is not None and any(size % each for size in known.token_sizes if size > each),
+        "derived.unaligned_captures": drafted is not None
+        and any(size % each for size in known.token_sizes if size > each),
     }
 
 

@@ -45,7 +45,7 @@ DIGIT = (
 LETTER = (
     pattern(rf"{LEVEL} (?P<engine>\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d{{1,9}})? (?:\[[^\]\n]{{1,120}}\] ?)?"),
     pattern(rf"{GLOG} {{1,3}}\d{{1,9}} [^\]\n]{{1,120}}\] "),
-    pattern(rf"{LEVEL}:(?: {{1,8}}|$)"),
+    pattern(rf"{LEVEL}(?::?(?: {{1,8}}|$))"),
     pattern(rf"[A-Za-z][\w.]{{0,60}} - {LEVEL} - "),
     pattern(rf"(?P<wrapper>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})?) {UNIT}"),
     pattern(r"(?P<stream>[A-Za-z][\w.-]{0,80}) {1,20}\| ?"),
