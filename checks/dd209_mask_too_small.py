@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs, too_small
+from ddtree_doctor.checks.observed import attends_by_triton, graphs, too_small
 from ddtree_doctor.ledger import Row
 from ddtree_doctor.rule import Case, Check, Finding
 
@@ -29,9 +29,9 @@ class MaskTooSmall(Check):
         """The mask's buffers, and the mask that each captured graph was given."""
         for row, _ in graphs(case):
             yield from too_small(self, case, row, "mask")
-            yield from self.given(row)
+            yield from self.given(case, row)
 
-    def given(self, row: Row) -> Iterator[Finding]:
+    def given(self, case: Case, row: Row) -> Iterator[Finding]:
         """Graphs whose mask does not even hold the tree and one cached token of each request."""
         width = row.tokens_per_bs or 0
         short = {
@@ -45,6 +45,7 @@ class MaskTooSmall(Check):
                 row.subject,
                 f"at batch size {bs} attention was given a mask of {numel} elements; the tree and one cached token of "
                 f"each request need {bs} × {width} × ({width} + 1) = {bs * width * (width + 1)}",
+                severity=None if attends_by_triton(case) else "warning",
                 observed={str(bs): numel for bs, numel in short.items()},
                 width=width,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs
+from ddtree_doctor.checks.observed import attends_by_triton, graphs
 from ddtree_doctor.rule import Case, Check, Finding
 
 _TREES = ("DDTREE", "NGRAM")
@@ -24,7 +24,7 @@ class TreeVerifiedWithoutMask(Check):
     references = ("https://github.com/sgl-project/sglang/pull/36196",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """The mask that attention was given when each verify graph was captured."""
+        """The mask that attention was given when each verify graph was captured; a warning if triton stood in."""
         branches = case.settings.topk.value or 1
         for row, demand in graphs(case):
             tree = demand.algorithm in _TREES or (demand.algorithm in _TREES_WITH_BRANCHES and branches > 1)
@@ -34,6 +34,7 @@ class TreeVerifiedWithoutMask(Check):
                     row.subject,
                     f"{len(bare)} of {len(row.captured)} graphs were captured without a mask over the "
                     f"{row.tokens_per_bs} nodes of a request",
+                    severity=None if attends_by_triton(case) else "warning",
                     batch_sizes=bare,
                     width=row.tokens_per_bs,
                 )

@@ -12,7 +12,7 @@ from ddtree_doctor.knowledge import NotApplicable, NotKnown
 from ddtree_doctor.ledger import Ledger, Row
 from ddtree_doctor.rule import Case, Check, Finding
 
-__all__ = ["LIST_FLAGS", "demanded_base", "fed", "graphs", "ledger_of", "recomputed", "too_small"]
+__all__ = ["LIST_FLAGS", "attends_by_triton", "demanded_base", "fed", "graphs", "ledger_of", "recomputed", "too_small"]
 
 LIST_FLAGS = ("cuda_graph_bs", "cuda_graph_bs_decode", "cuda_graph_max_bs", "cuda_graph_max_bs_decode")
 """The engine's fields that a launch sets its capture list by, in all releases."""
@@ -76,16 +76,21 @@ def fed(row: Row, name: str) -> Any:
 
 
 def too_small(check: Check, case: Case, row: Row, kind: str) -> Iterator[Finding]:
-    """A finding for each buffer of `row` that is smaller than its formula. Raises as `contract.buffers.shortfalls`."""
+    """A finding for each buffer of `row` that is smaller than its formula. Raises as `contract.buffers.shortfalls`.
+
+    It only warns where the buffer is that of the attention backend which stood in for the launch's own.
+    """
     if case.ledger is None:
         raise NotKnown("ledger", "the shape tier did not run")
     for short in shortfalls(case.ledger, row, (kind,)):
         needed = ["…" if size is None else size for size in short.needed]
+        ours = short.demand.attention and not attends_by_triton(case)
         yield check.found(
             row.subject,
             f"{short.name} ({short.demand.holds}) is {_shape(short.buffer.shape)}; the largest captured batch, "
             f"{max(row.capture_bs)} requests of {row.tokens_per_bs} tokens, needs {_shape(needed)} "
-            f"({short.demand.formula})",
+            f"({short.demand.formula})" + (f"; triton stood in for {_backend(case)} here" if ours else ""),
+            severity="warning" if ours else None,
             buffer=short.name,
             observed=list(short.buffer.shape),
             expected=list(short.needed),
@@ -94,6 +99,15 @@ def too_small(check: Check, case: Case, row: Row, kind: str) -> Iterator[Finding
             width=row.tokens_per_bs,
             allocated_by=short.demand.source,
         )
+
+
+def attends_by_triton(case: Case) -> bool:
+    """Whether the launch's own attention backend is the one that the probe runs."""
+    return case.settings.attention_backend.value == "triton"
+
+
+def _backend(case: Case) -> str:
+    return case.settings.attention_backend.value or "the launch's attention backend"
 
 
 def _shape(sizes: Iterable[object]) -> str:

@@ -36,7 +36,8 @@ def smallest(count: int) -> Any:
     """Whether a size is among the `count` smallest of its runner: every kernel runs in an interpreter."""
 
     def runs(runner: Any, size: int) -> bool:
-        return size <= sorted(seams.field(runner, "capture list"))[:count][-1]
+        chosen = sorted(seams.field(runner, "capture list"))[:count]
+        return bool(chosen) and size <= chosen[-1]
 
     return runs
 

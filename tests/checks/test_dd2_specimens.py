@@ -21,6 +21,7 @@ from ddtree_doctor.rule import Case
 
 SPECIMENS = Path(__file__).parents[2] / "fixtures" / "specimens"
 SHAPE = {rule.code: rule for rule in rules() if rule.code.startswith("DD2")}
+TRITON = {"attention_backend": Value(name="attention_backend", value="triton", origin="given")}
 EMPTY = Value(name="list", value=(), origin="derived")
 
 
@@ -45,7 +46,7 @@ def case_of(specimen: dict[str, Any], **settings: Value[Any]) -> Case:
             launch=Launch(command="a specimen"),
             target=ModelConfig(name="target"),
         ),
-        contract=Contract(settings=Settings(**(unset | settings)), roles=roles),
+        contract=Contract(settings=Settings(**(unset | TRITON | settings)), roles=roles),
         ledger=from_dict(Ledger, specimen["ledger"], Config(cast=[tuple])),
     )
 
@@ -101,3 +102,19 @@ def test_the_founding_fault_is_told_with_both_numbers_the_class_the_file_and_the
     assert found.evidence["source"].endswith("decode_cuda_graph_runner.py:359")
     assert "The size of tensor a (8) must match the size of tensor b (33) at non-singleton dimension 0" in found.message
     assert verdict((outcome,)) == "blocked"
+
+
+@pytest.mark.parametrize("code", ["DD209", "DD210", "DD211"])
+def test_a_buffer_of_the_backend_that_stands_in_for_the_launchs_own_only_warns(code: str) -> None:
+    other = Value(name="attention_backend", value="fa3", origin="given")
+    outcome, _ = judged(code, "fires", attention_backend=other)
+    assert {found.severity for found in outcome.findings} == {"warning"}
+    assert "triton stood in for fa3" in outcome.findings[0].message
+    assert verdict((outcome,)) == "ready"
+
+
+def test_a_capture_that_stops_under_a_stand_in_is_unknown() -> None:
+    other = Value(name="attention_backend", value="fa3", origin="given")
+    outcome, _ = judged("DD221", "fires", attention_backend=other)
+    assert outcome.status == "unknown"
+    assert "size of tensor" in outcome.reason

@@ -31,6 +31,11 @@ class Demand:
     roles: tuple[str, ...] = ()
 
     @property
+    def attention(self) -> bool:
+        """Whether the buffer is an attention backend's, and so says nothing of a launch that runs another."""
+        return self.source.startswith("layers/attention/")
+
+    @property
     def formula(self) -> str:
         """`batch × width, vocab`; `…` for an axis that is the model's own."""
         return ", ".join("…" if size is None else size.text for size in self.dims)
