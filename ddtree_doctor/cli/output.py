@@ -65,7 +65,7 @@ def console(options: argparse.Namespace) -> Console:
 
 
 def write(text: str | bytes, path: str) -> None:
-    """Write `text` (or an archive's bytes) to `path` (`-`: standard output), replacing a file only once the new one is complete.
+    """Write `text` (or bytes) to `path` (`-`: standard output), replacing a file only once the new one is complete.
 
     Raises UsageError where the path cannot be written.
     """
