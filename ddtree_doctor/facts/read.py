@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ddtree_doctor.facts.model import Engine, Facts, Host, ModelConfig
 from ddtree_doctor.facts.models import read_model
+from ddtree_doctor.facts.override import overridden
 from ddtree_doctor.launch.model import Flag, Launch
 
 __all__ = ["read_facts"]
@@ -25,14 +26,15 @@ def read_facts(
     """The facts of `launch`. A relative model path starts from the launch file's folder, then from the current one.
 
     `target_config` and `draft_config` are config.json files that the user named: what is wrong with them raises
-    UsageError. Any other missing config leaves `ModelConfig.unknown`.
+    UsageError. Any other missing config leaves `ModelConfig.unknown`. What the launch overrides is applied.
     """
+    draft = _draft(launch, draft_config)
     return Facts(
         host=host,
         engine=engine,
         launch=launch,
-        target=_target(launch, target_config),
-        draft=_draft(launch, draft_config),
+        target=overridden(_target(launch, target_config), launch),
+        draft=None if draft is None else overridden(draft, launch),
     )
 
 

@@ -66,6 +66,14 @@ def test_a_named_config_that_cannot_be_used_is_a_usage_error():
         read_facts(launch(model_path="Qwen/none"), HOST, ENGINE, target_config="/nonexistent.json")
 
 
+def test_what_the_launch_overrides_is_applied_to_both_models(tmp_path):
+    target, draft = config(tmp_path / "t", hidden_size=1), config(tmp_path / "d", hidden_size=2)
+    given = launch(model_path=target, speculative_draft_model_path=draft, json_model_override_args='{"vocab_size": 9}')
+    facts = read_facts(given, HOST, ENGINE)
+    assert facts.target.values == {"hidden_size": 1, "vocab_size": 9}
+    assert facts.draft.values == {"hidden_size": 2, "vocab_size": 9}
+
+
 def test_what_the_launch_does_not_tell_is_unknown_with_its_reason():
     assert "names no model" in read_facts(launch(), HOST, ENGINE).target.unknown
     unset = Flag(option="--model-path", name="model_path", values=("$MODEL",), unknown="MODEL is not set in this file")
