@@ -123,6 +123,8 @@ class RecordingBackend:
 
 
 def _mask_numel(runner: Any) -> int | None:
-    metadata = getattr(getattr(runner, "attn_backend", None), "forward_metadata", None)
+    backend = getattr(runner, "attn_backend", None)
+    # Under two-batch overlap SGLang wraps the backend that holds the metadata of the whole batch.
+    metadata = getattr(getattr(backend, "primary", backend), "forward_metadata", None)
     mask = getattr(metadata, "custom_mask", None)
     return None if mask is None else int(mask.numel())
