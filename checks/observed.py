@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ddtree_doctor.contract.buffers import shortfalls
@@ -62,17 +62,39 @@ def recomputed(row: Row) -> Capture:
         fed(row, "configured"),
         pool=fed(row, "pool"),
         width=fed(row, "width"),
-        base=demanded_base(row) if row.mul_base is None else row.mul_base,
+        base=row.mul_base or demanded_base(row),
         two_batch_overlap=fed(row, "two_batch_overlap"),
     )
 
 
 def fed(row: Row, name: str) -> Any:
-    """One input of the capture rule. Raises NotKnown if the probe did not record it."""
+    """One input of the capture rule. Raises NotKnown if the probe did not record it, or a ledger holds nonsense."""
     value = row.inputs.get(name)
     if value is None:
         raise NotKnown(f"{row.subject}, {name}", "the probe did not record it")
+    if not INPUTS[name](value):
+        raise NotKnown(f"{row.subject}, {name}", f"the ledger holds {value!r:.60}")
     return value
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _sizes(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_positive, value))
+
+
+def _truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+INPUTS: Mapping[str, Callable[[Any], bool]] = {
+    "configured": _sizes,
+    **dict.fromkeys(("pool", "width", "attn_tp", "attn_cp"), _positive),
+    **dict.fromkeys(("gather", "two_batch_overlap"), _truth),
+}
+"""Input of the capture rule → whether a value can be one: a ledger may come from a bundle that a user sent in."""
 
 
 def too_small(check: Check, case: Case, row: Row, kind: str) -> Iterator[Finding]:
