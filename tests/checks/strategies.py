@@ -192,6 +192,17 @@ engines = st.builds(
     plugins=st.lists(st.just("DDTREE"), max_size=1).map(tuple),
     options=st.lists(options, max_size=6).map(tuple),
     pins=chosen(("torch", "sglang-kernel"), st.sampled_from(["==2.14.1", ">=1", "nonsense", ""]), 2),
+    traits=st.fixed_dictionaries(
+        {},
+        optional={
+            "width_by_hook": st.lists(st.sampled_from(ALGORITHMS), max_size=3).map(tuple),
+            "verify_overrides": st.dictionaries(st.sampled_from(ALGORITHMS), st.just("budget + 1"), max_size=1),
+            "paged_tree_backends": st.lists(st.sampled_from(BACKENDS), max_size=3).map(tuple),
+            "gather_a2a": st.just(("none", "flashinfer")),
+            "attn_tp_gather_opt_out": st.booleans(),
+            "draft_extend": st.sampled_from(["steps+1", "draft_tokens"]),
+        },
+    ),
     mask_references=chosen((*BACKENDS, "flashinfer_mla"), st.integers(0, 9), 6),
     unknown=st.just("") | st.just("not installed"),
 )
@@ -233,6 +244,19 @@ roles = st.builds(
 )
 contracts = st.builds(Contract, settings=settings, roles=st.lists(roles, max_size=3).map(tuple))
 
+INPUTS = ("configured", "pool", "attn_tp", "attn_cp", "gather", "two_batch_overlap", "width")
+ranks = st.integers(0, 16)
+capture_inputs = st.fixed_dictionaries(
+    {
+        "configured": st.lists(st.integers(0, 64), max_size=5),
+        "pool": st.integers(0, 64),
+        "attn_tp": ranks,
+        "attn_cp": ranks,
+        "gather": st.booleans(),
+        "two_batch_overlap": st.booleans(),
+        "width": st.integers(0, 65),
+    }
+)
 shapes = st.lists(st.integers(0, 5000), max_size=3).map(tuple)
 rows = st.builds(
     Row,
@@ -245,7 +269,7 @@ rows = st.builds(
     mul_base=st.none() | numbers,
     gate_width=st.none() | numbers,
     dummy_width=st.none() | numbers,
-    inputs=chosen(("configured", "pool", "attn_tp", "attn_cp", "gather", "two_batch_overlap", "width"), JSON, 7),
+    inputs=chosen(INPUTS, JSON, 7) | capture_inputs,
     captured=st.lists(
         st.builds(
             Captured,
