@@ -22,8 +22,16 @@ class EngineAbsent(Check):
     )
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """One finding where the engine has neither a version nor any option or algorithm."""
+        """One finding where the engine has neither a version nor any option or algorithm, or is another than here."""
         engine = case.facts.engine
+        if engine.traits.get("shipped"):
+            yield self.found(
+                "host",
+                f"judged against the facts of SGLang {engine.version} that the doctor brings along, not against an "
+                "SGLang of this machine",
+                severity="info",
+                release=engine.version,
+            )
         if engine.version is None and not engine.options and not engine.algorithms:
             reason = engine.unknown or "SGLang is not installed in this environment"
             yield self.found("host", f"no SGLang to judge against: {reason}", reason=reason)

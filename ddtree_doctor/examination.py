@@ -16,7 +16,7 @@ from ddtree_doctor.report.document import Examined
 from ddtree_doctor.rule import TIERS, Case, Check
 from ddtree_doctor.selection import selected
 
-__all__ = ["Plan", "deepest", "examine", "judged"]
+__all__ = ["Plan", "deepest", "judged", "probed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,18 +38,22 @@ class Plan:
         return selected(import_module("ddtree_doctor.checks").rules(), self.select, self.ignore)
 
 
-def deepest(engine: Engine) -> str:
-    """The deepest tier this machine can run: `replay-cpu` wherever an engine with a known layout is installed."""
-    return "replay-cpu" if engine.root and engine.layout and not engine.unknown else "static"
+def deepest(engine: Engine, installed: str | None) -> str:
+    """The deepest tier this machine can run: `replay-cpu` where the engine judged is the one `installed` here.
+
+    `installed` is the root of the SGLang that this interpreter would import; a source tree beside it is only read.
+    """
+    runs = engine.root is not None and engine.root == installed and bool(engine.layout) and not engine.unknown
+    return "replay-cpu" if runs else "static"
 
 
-def examine(facts: Sequence[Facts], plan: Plan) -> tuple[Examined, ...]:
-    """Judge each launch, probing the engine as deep as the plan goes.
+def probed(facts: Sequence[Facts], plan: Plan) -> tuple[Case, ...]:
+    """The case of each launch, with its ledger where the plan reaches the shape tier and the engine would start.
 
     The selection is tried first, so that a misspelt code costs no engine start.
     """
     plan.rules()
-    return judged([_probed(Case(facts=one, contract=build(one)), plan) for one in facts], plan)
+    return tuple(_probed(Case(facts=one, contract=build(one)), plan) for one in facts)
 
 
 def judged(cases: Sequence[Case], plan: Plan) -> tuple[Examined, ...]:
@@ -71,7 +75,6 @@ def _refused(case: Case) -> str:
 
 
 def _probed(case: Case, plan: Plan) -> Case:
-    """The case with its ledger, where the plan reaches the shape tier and the engine would start."""
     if not plan.reaches("shape") or _refused(case):
         return case
     with step(f"starting SGLang's own workers for {case.facts.launch.command[:60]}"):

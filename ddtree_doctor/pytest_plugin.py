@@ -58,8 +58,9 @@ class LaunchFile(pytest.File):
                 yield CheckItem.from_parent(self, name=name, outcome=outcome)
 
     def _examined(self) -> tuple[Any, ...]:
+        from ddtree_doctor.cli.subject import installed_root
         from ddtree_doctor.engine.source import read_engine
-        from ddtree_doctor.examination import Plan, deepest, examine
+        from ddtree_doctor.examination import Plan, deepest, judged, probed
         from ddtree_doctor.facts.host import read_host
         from ddtree_doctor.facts.read import read_facts
         from ddtree_doctor.launch import read_file
@@ -69,8 +70,9 @@ class LaunchFile(pytest.File):
         engine = read_engine(plugins=(plugin,) if plugin else ())
         host = read_host(option("--doctor-gpu"))
         facts = [read_facts(launch, host, engine) for launch in read_file(str(self.path), engine.options)]
-        tier = option("--doctor-tier") or deepest(engine)
-        return examine(facts, Plan(tier=tier, plugin=plugin, deadline=option("--doctor-timeout")))
+        tier = option("--doctor-tier") or deepest(engine, installed_root())
+        plan = Plan(tier=tier, plugin=plugin, deadline=option("--doctor-timeout"))
+        return judged(probed(facts, plan), plan)
 
 
 class CheckFailed(Exception):

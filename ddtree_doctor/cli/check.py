@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ddtree_doctor.cli.output import add_formats, deliver, require_one_stdout, write
-from ddtree_doctor.cli.subject import add_subject, read_subject
+from ddtree_doctor.cli.subject import add_subject, installed_root, read_subject
+from ddtree_doctor.errors import UsageError
 
 if TYPE_CHECKING:
     from ddtree_doctor.examination import Plan
-    from ddtree_doctor.report.document import Examined
+    from ddtree_doctor.facts.bundle import Bundle
 
 __all__ = ["register"]
 
@@ -41,48 +42,41 @@ def run(options: argparse.Namespace) -> int:
     """Judge and report; the exit status is the report's `exit_code`."""
     require_one_stdout(options)
     if not options.timeout > 0:
-        from ddtree_doctor.errors import UsageError
-
         raise UsageError(f"--timeout: {options.timeout} is no time to wait; give seconds above 0")
-    plan, examined = _again(options) if options.facts else _fresh(options)
-    return _report(options, plan, examined)
-
-
-def _fresh(options: argparse.Namespace) -> tuple[Plan, tuple[Examined, ...]]:
-    facts = read_subject(options)
-    from ddtree_doctor.examination import Plan, deepest, examine
-
-    plan = Plan(
-        tier=options.tier or deepest(facts[0].engine),
-        plugin=options.plugin,
-        deadline=options.timeout,
-        **_codes(options),
-    )
-    return plan, examine(facts, plan)
-
-
-def _again(options: argparse.Namespace) -> tuple[Plan, tuple[Examined, ...]]:
-    """Judge the cases of a bundle; facts and ledgers are its own, nothing is read from this machine."""
-    from ddtree_doctor.examination import Plan, judged
-    from ddtree_doctor.facts.bundle import read_bundle_file
-
-    bundle = read_bundle_file(options.facts)
-    plan = Plan(tier=options.tier or bundle.tier, **_codes(options))
-    return plan, judged(bundle.cases(), plan)
-
-
-def _codes(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(filter(None, getattr(options, name).split(","))) for name in ("select", "ignore")}
-
-
-def _report(options: argparse.Namespace, plan: Plan, examined: tuple[Examined, ...]) -> int:
-    from ddtree_doctor.facts.bundle import bundle_of
-    from ddtree_doctor.report.document import document
-
-    bundle = bundle_of([one.case for one in examined], tier=plan.tier)
+    plan, bundle = _again(options) if options.facts else _fresh(options)
     if options.facts_out:
         write(bundle.to_json(), options.facts_out)
-    report = document(examined, tier=plan.tier, facts_digest=bundle.digest())
+    from ddtree_doctor.examination import judged
+    from ddtree_doctor.report.document import document
+
+    # The bundle is judged, not what it was made from: then judging it again elsewhere finds the same, byte for byte.
+    report = document(judged(bundle.cases(), plan), tier=plan.tier, facts_digest=bundle.digest())
     deliver(report, options)
     status: int = report["exit_code"]
     return status
+
+
+def _fresh(options: argparse.Namespace) -> tuple[Plan, Bundle]:
+    """Facts of this machine, with ledgers where the plan goes so deep."""
+    facts = read_subject(options)
+    from ddtree_doctor.examination import Plan, deepest, probed
+    from ddtree_doctor.facts.bundle import bundle_of
+
+    tier = options.tier or deepest(facts[0].engine, installed_root())
+    plan = Plan(tier=tier, plugin=options.plugin, deadline=options.timeout, **_codes(options))
+    return plan, bundle_of(probed(facts, plan), tier=plan.tier)
+
+
+def _again(options: argparse.Namespace) -> tuple[Plan, Bundle]:
+    """Facts and ledgers of a bundle; nothing is read from this machine."""
+    from ddtree_doctor.examination import Plan
+    from ddtree_doctor.facts.bundle import read_bundle_file
+
+    if options.launch is not None or options.command is not None:
+        raise UsageError("--facts: the bundle holds its launches; give no other")
+    bundle = read_bundle_file(options.facts)
+    return Plan(tier=options.tier or bundle.tier, **_codes(options)), bundle
+
+
+def _codes(options: argparse.Namespace) -> dict[str, Any]:
+    return {name: tuple(filter(None, getattr(options, name).split(","))) for name in ("select", "ignore")}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ddtree_doctor.facts.model import Engine, Facts
     from ddtree_doctor.launch.model import Launch
 
-__all__ = ["add_engine", "add_subject", "read_engine_of", "read_subject", "split_command"]
+__all__ = ["add_engine", "add_subject", "installed_root", "read_engine_of", "read_subject", "split_command"]
 
 
 def add_subject(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,9 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plugin", metavar="NAME", help="add an algorithm to SGLang through its plugin mechanism: ddtree"
     )
-    parser.add_argument("--sglang", metavar="DIR", help="read this SGLang source tree instead of the installed one")
+    parser.add_argument(
+        "--sglang", metavar="DIR|RELEASE", help="judge against this source tree, or a release the doctor knows: 0.5.23"
+    )
 
 
 def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
@@ -47,11 +49,26 @@ def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None
 
 
 def read_engine_of(options: argparse.Namespace) -> Engine:
-    """The engine's facts from its source. Raises UsageError for an unknown plugin or a folder without SGLang."""
-    from ddtree_doctor.engine.source import read_engine
+    """The engine's facts: read from its source, or brought along where that is asked for or no SGLang is installed.
 
-    root = Path(options.sglang) if options.sglang else None
-    return read_engine(root, plugins=(options.plugin,) if options.plugin else ())
+    Raises UsageError for an unknown plugin or a folder without SGLang.
+    """
+    from ddtree_doctor.engine.source.read import read_engine, with_plugins
+    from ddtree_doctor.facts.shipped import shipped_engine, shipped_releases
+
+    plugins = (options.plugin,) if options.plugin else ()
+    if options.sglang in shipped_releases():
+        return with_plugins(shipped_engine(options.sglang), plugins)
+    engine = read_engine(Path(options.sglang) if options.sglang else None, plugins)
+    return with_plugins(shipped_engine(shipped_releases()[0]), plugins) if engine.root is None else engine
+
+
+def installed_root() -> str | None:
+    """Where the SGLang lies that this interpreter would import, None where there is none."""
+    from ddtree_doctor.engine.source.locate import locate
+
+    package = locate(None)
+    return None if package is None else str(package)
 
 
 def read_subject(options: argparse.Namespace) -> tuple[Facts, ...]:

@@ -15,7 +15,7 @@ from ddtree_doctor.engine.source.locate import PACKAGE, locate
 from ddtree_doctor.engine.source.tree import SourceTree
 from ddtree_doctor.facts.model import Engine
 
-__all__ = ["read_engine", "read_source"]
+__all__ = ["read_engine", "read_source", "with_plugins"]
 
 
 def read_engine(root: Path | None = None, plugins: Sequence[str] = ()) -> Engine:
@@ -24,8 +24,14 @@ def read_engine(root: Path | None = None, plugins: Sequence[str] = ()) -> Engine
     No engine, a broken one and one of an unknown layout are normal states (`Engine.unknown`, `Engine.layout`). Raises
     UsageError for a plugin that there is none of, and for a `root` that holds no engine.
     """
+    for name in plugins:
+        plugin_named(name)
+    return with_plugins(_read(root), plugins)
+
+
+def with_plugins(engine: Engine, plugins: Sequence[str]) -> Engine:
+    """`engine` with the algorithms and options of `plugins`. Raises UsageError for a plugin that there is none of."""
     chosen = [plugin_named(name) for name in plugins]
-    engine = _read(root)
     return replace(
         engine,
         plugins=tuple(dict.fromkeys(name for plugin in chosen for name in plugin.algorithms)),
