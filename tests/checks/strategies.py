@@ -16,7 +16,7 @@ from ddtree_doctor.ledger import Buffer, Captured, Ledger, Row
 from ddtree_doctor.rule import Case
 from tests.strategies import ALGORITHMS, JSON
 
-__all__ = ["built_cases", "cases", "invented_cases"]
+__all__ = ["built_cases", "cases", "invented_cases", "plausible_cases"]
 
 BACKENDS = ("triton", "flashinfer", "fa3", "fa4", "trtllm_mha", "trtllm_mla", "flex_attention", "hpc_ops", "dsv4", "x")
 LAYOUTS = ("", "captured-req-width", "width-hook", "num-tokens-per-bs", "not-a-layout")
@@ -309,4 +309,107 @@ invented_cases = st.builds(Case, facts=facts, contract=contracts, ledger=st.none
 built_cases = facts.map(lambda found: Case(facts=found, contract=build(found)))
 """Facts with the contract that is built from them."""
 
-cases = invented_cases | built_cases
+COUNTS = tuple(
+    name for name in FIELDS if name.endswith(("_size", "_tokens", "_steps", "_topk", "_budget", "_requests"))
+)
+counts = st.sampled_from([1, 2, 3, 4, 8, 16, 32, 33, 48, 2048, 8192])
+SPOKEN = {
+    **dict.fromkeys(COUNTS, counts.map(str)),
+    "speculative_algorithm": st.sampled_from(ALGORITHMS),
+    "speculative_draft_model_path": st.just("some/draft"),
+    "uno_lora_path": st.just("some/lora"),
+    "nnodes": st.sampled_from(["1", "2"]),
+    "context_length": counts.map(str),
+    "cuda_graph_max_bs_decode": counts.map(str),
+    "moe_a2a_backend": st.sampled_from(["none", "deepep", "flashinfer"]),
+    "disaggregation_mode": st.sampled_from(["null", "prefill", "decode"]),
+    "mem_fraction_static": st.sampled_from(["0.5", "0.98", "0.9999", "2"]),
+    **dict.fromkeys(
+        ("attention_backend", "decode_attention_backend", "prefill_attention_backend"), st.sampled_from(BACKENDS)
+    ),
+}
+SWITCHES = ("enable_dp_attention", "enable_dp_lm_head", "enable_two_batch_overlap", "disable_cuda_graph")
+HELD = {
+    **dict.fromkeys(("hidden_size", "vocab_size", "num_hidden_layers", "num_target_layers", "block_size"), counts),
+    "target_hidden_size": counts,
+    "draft_vocab_size": counts,
+    "max_position_embeddings": counts,
+    "num_loops": st.integers(1, 2),
+    "dflash_config": st.fixed_dictionaries({"target_layer_ids": st.lists(st.integers(0, 40), max_size=4)}),
+    "architectures": st.sampled_from(
+        [["LlamaForCausalLM"], ["DeepseekV3ForCausalLM"], ["KimiK25ForConditionalGeneration"]]
+    ),
+    "kv_lora_rank": st.just(512),
+    "model_type": st.sampled_from(["llama", "kimi_k25", "gpt_oss", "deepseek_v4"]),
+}
+
+
+def some_of(strategies: dict[str, st.SearchStrategy[Any]], always: set[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """A mapping of some of the keys, and `always` of those."""
+    return st.fixed_dictionaries(
+        {name: strategy for name, strategy in strategies.items() if name in always},
+        optional={name: strategy for name, strategy in strategies.items() if name not in always},
+    )
+
+
+def spoken(words: dict[str, str], switches: set[str]) -> tuple[Flag, ...]:
+    """Well-formed flags."""
+    valued = [Flag(option=f"--{name.replace('_', '-')}", name=name, values=(word,)) for name, word in words.items()]
+    return (*valued, *(Flag(option=f"--{name.replace('_', '-')}", name=name) for name in sorted(switches)))
+
+
+plausible_launches = st.builds(
+    lambda words, switches, environment: Launch(
+        command="sglang serve", flags=spoken(words, switches), environment=environment
+    ),
+    some_of(SPOKEN, {"speculative_algorithm", "attention_backend", "cuda_graph_max_bs_decode", "max_running_requests"}),
+    st.sets(st.sampled_from(SWITCHES), max_size=2),
+    chosen(ENVIRONMENT, st.sampled_from(["1", "0", "compact"]), 2),
+)
+plausible_configs = st.builds(
+    ModelConfig,
+    name=st.just("model"),
+    values=some_of(HELD, {"architectures", "hidden_size", "vocab_size", "max_position_embeddings"}),
+)
+plausible_engines = st.builds(
+    Engine,
+    version=st.sampled_from(["0.5.10", "0.5.16", "0.5.23"]),
+    fork=st.booleans(),
+    layout=st.sampled_from(LAYOUTS[1:4]),
+    algorithms=st.just(ALGORITHMS) | st.just(ALGORITHMS[:5]),
+    options=st.lists(options, min_size=1, max_size=3).map(tuple),
+    mask_references=st.fixed_dictionaries(dict.fromkeys((*BACKENDS, "flashinfer_mla"), st.sampled_from([0, 0, 7]))),
+    traits=st.fixed_dictionaries(
+        {"width_by_hook": st.sampled_from([(), ("DDTREE",)]), "gather_a2a": st.just(("none",))}
+    ),
+)
+plausible_gpus = st.builds(
+    lambda gpu, count: (gpu,) * count,
+    st.builds(
+        Gpu,
+        name=st.just("a GPU"),
+        capability=st.sampled_from([(8, 0), (9, 0), (10, 3), (12, 0)]),
+        memory_mib=st.sampled_from([24576, 98304]),
+    ),
+    st.sampled_from([1, 4, 8]),
+)
+plausible_facts = st.builds(
+    Facts,
+    host=st.builds(
+        Host,
+        python=st.just("3.11"),
+        platform=st.just("linux"),
+        gpus=plausible_gpus,
+        source=st.sampled_from(["nvml", "--gpu"]),
+        driver=st.sampled_from(["550.1", "580.65.06"]),
+        packages=st.lists(packages, max_size=3).map(lambda found: {package.name: package for package in found}),
+    ),
+    engine=plausible_engines,
+    launch=plausible_launches,
+    target=plausible_configs,
+    draft=st.none() | plausible_configs,
+)
+plausible_cases = plausible_facts.map(lambda found: Case(facts=found, contract=build(found)))
+"""Well-formed launches, configs and engines that are wrong for one another in every way there is a rule for."""
+
+cases = invented_cases | built_cases | plausible_cases

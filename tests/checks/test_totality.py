@@ -18,7 +18,7 @@ SLOW_TO_DRAW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.la
 
 
 @given(cases)
-@settings(max_examples=400, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=200, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 def test_no_rule_raises_on_any_case(case: Case) -> None:
     outcomes = judge(case, RULES, "replay-gpu")
 
@@ -27,7 +27,7 @@ def test_no_rule_raises_on_any_case(case: Case) -> None:
 
 
 @given(cases)
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 def test_judging_changes_nothing_and_gives_the_same_again(case: Case) -> None:
     before = copy.deepcopy(case)
     first = judge(case, RULES, "replay-gpu")
@@ -38,7 +38,7 @@ def test_judging_changes_nothing_and_gives_the_same_again(case: Case) -> None:
 
 
 @given(cases)
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW_TO_DRAW)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 def test_every_finding_is_complete_and_serialisable(case: Case) -> None:
     for outcome in judge(case, STATIC, "static"):
         for found in outcome.findings:
