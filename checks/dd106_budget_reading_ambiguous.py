@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ddtree_doctor.contract.checkpoint import block_size
 from ddtree_doctor.rule import Case, Check, Finding
 
 WITHOUT_ROOT = "speculative_ddtree_budget"
@@ -30,7 +31,7 @@ class BudgetReadingAmbiguous(Check):
     )
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """Two budgets of different readings, or one written as if draft tokens were the verify width."""
+        """Two budgets of different readings; or draft tokens that fit the budget and not the draft checkpoint."""
         without, counting = (case.given.integer(name).optional() for name in (WITHOUT_ROOT, WITH_ROOT))
         if without is None and counting is None:
             raise self.skip("no tree budget given")
@@ -44,18 +45,24 @@ class BudgetReadingAmbiguous(Check):
                 with_root=counting,
             )
         drafted = case.given.integer("speculative_num_draft_tokens").optional()
-        if without is not None and counting is None and drafted is not None and drafted - without in (0, 1):
-            yield self._as_width(case, without, drafted)
+        if without is None or counting is not None or drafted is None or drafted - without not in (0, 1):
+            return
+        if case.facts.draft is None:
+            raise self.skip("no draft checkpoint to tell whether draft tokens are meant as its block")
+        block = block_size(case.facts.draft)
+        if block is not None and block != drafted:
+            yield self._as_width(case, without, drafted, block)
 
-    def _as_width(self, case: Case, budget: int, drafted: int) -> Finding:
+    def _as_width(self, case: Case, budget: int, drafted: int, block: int) -> Finding:
         reading = "counts the root" if drafted == budget else "is the verify width"
         return self.found(
             "DDTREE/target_verify",
-            f"budget {budget} beside {drafted} draft tokens: that reads as if the number {reading}. Read here: the "
-            f"draft forwards a block of {drafted}, verify a tree of {budget + 1}",
+            f"budget {budget} beside {drafted} draft tokens, with a draft of block {block}: that reads as if the number "
+            f"{reading}. Read here: the draft forwards a block of {drafted}, verify a tree of {budget + 1}",
             at=case.at("speculative_num_draft_tokens"),
-            fix=("--speculative-num-draft-tokens: the block size of the draft checkpoint",),
+            fix=(f"--speculative-num-draft-tokens {block}",),
             budget=budget,
             num_draft_tokens=drafted,
+            block_size=block,
             width=budget + 1,
         )
