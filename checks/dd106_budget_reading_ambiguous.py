@@ -57,8 +57,8 @@ class BudgetReadingAmbiguous(Check):
         reading = "counts the root" if drafted == budget else "is the verify width"
         return self.found(
             "DDTREE/target_verify",
-            f"budget {budget} beside {drafted} draft tokens, with a draft of block {block}: that reads as if the number "
-            f"{reading}. Read here: the draft forwards a block of {drafted}, verify a tree of {budget + 1}",
+            f"budget {budget} beside {drafted} draft tokens, with a draft of block {block}: that reads as if the "
+            f"number {reading}. Read here: the draft forwards a block of {drafted}, verify a tree of {budget + 1}",
             at=case.at("speculative_num_draft_tokens"),
             fix=(f"--speculative-num-draft-tokens {block}",),
             budget=budget,
