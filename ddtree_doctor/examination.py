@@ -27,7 +27,7 @@ class Plan:
     plugin: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    deadline: float = 180.0
+    deadline: float = 600.0
 
     def reaches(self, tier: str) -> bool:
         """Whether this run goes as deep as `tier`."""
@@ -88,8 +88,16 @@ def _ledger(case: Case, plan: Plan) -> Ledger:
 
     launch, settings = case.facts.launch, case.settings
     with ThreadPoolExecutor(max_workers=2) as pool:
-        shapes = pool.submit(observe, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
+        shapes = pool.submit(
+            observe, launch, settings, plugin=plan.plugin, deadline=plan.deadline, gpu_mib=_gpu_mib(case.facts)
+        )
         if not plan.reaches("replay-cpu"):
             return shapes.result()
         behaviour = pool.submit(behave, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
         return replace(shapes.result(), behaviours=(behaviour.result(),))
+
+
+def _gpu_mib(facts: Facts) -> int | None:
+    """The memory of the smallest GPU, in MiB, None where it is not known: the engine derives defaults from it."""
+    known = [gpu.memory_mib for gpu in facts.host.gpus if gpu.memory_mib]
+    return min(known, default=None)

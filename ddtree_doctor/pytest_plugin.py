@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--doctor-tier", choices=("static", "shape", "replay-cpu"), help="as for `doctor check --tier`")
     group.addoption("--doctor-plugin", metavar="NAME", help="as for `doctor check --plugin`")
     group.addoption("--doctor-gpu", metavar="SPEC", help="as for `doctor check --gpu`")
-    group.addoption("--doctor-timeout", type=float, default=180.0, metavar="S", help="seconds that a probe may take")
+    group.addoption("--doctor-timeout", type=float, default=600.0, metavar="S", help="seconds that a probe may take")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

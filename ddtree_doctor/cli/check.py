@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 TIERS = ("static", "shape", "replay-cpu")
-DEADLINE_S = 180.0
+DEADLINE_S = 600.0
 
 
 def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

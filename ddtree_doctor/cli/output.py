@@ -15,7 +15,16 @@ from ddtree_doctor.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["FORMAT_NAMES", "add_color", "add_formats", "console", "deliver", "require_one_stdout", "write"]
+__all__ = [
+    "FORMAT_NAMES",
+    "add_color",
+    "add_formats",
+    "console",
+    "deliver",
+    "deliver_formats",
+    "require_one_stdout",
+    "write",
+]
 
 FORMAT_NAMES = ("json", "junit", "sarif", "markdown", "github")
 
@@ -43,17 +52,21 @@ def require_one_stdout(options: argparse.Namespace) -> bool:
 
 def deliver(report: Mapping[str, Any], options: argparse.Namespace) -> None:
     """Write every format asked for; print for a person unless a format took standard output."""
-    taken = require_one_stdout(options)
+    deliver_formats(report, options)
+    if not require_one_stdout(options):
+        from ddtree_doctor.report.console import print_report
+
+        print_report(report, console(options), verbose=getattr(options, "verbose", False))
+
+
+def deliver_formats(report: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """Write every format asked for. Raises UsageError where a path cannot be written."""
     wanted = {name: path for name in FORMAT_NAMES if (path := getattr(options, name))}
     if wanted:
         from ddtree_doctor.report.formats import FORMATS
 
         for name, path in wanted.items():
             write(FORMATS[name](report), path)
-    if not taken:
-        from ddtree_doctor.report.console import print_report
-
-        print_report(report, console(options), verbose=getattr(options, "verbose", False))
 
 
 def console(options: argparse.Namespace) -> Console:

@@ -14,7 +14,7 @@ from ddtree_doctor.sanitize import sanitize
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["print_report"]
+__all__ = ["finding_lines", "headline", "print_report", "widths"]
 
 VERDICTS = {
     "ready": ("READY", "bold black on green"),
@@ -33,16 +33,18 @@ def print_report(report: Mapping[str, Any], console: Console, *, verbose: bool =
 
 
 def _blocks(report: Mapping[str, Any], verbose: bool) -> Iterator[RenderableType]:
-    yield _headline(report)
+    yield headline(report)
     for index, launch in enumerate(report["launches"]):
         yield from _launch(report, index, launch)
+    yield from _substituted(report)
     yield from _unjudged(report)
     if verbose:
         yield _checks(report)
     yield _closing(report)
 
 
-def _headline(report: Mapping[str, Any]) -> RenderableType:
+def headline(report: Mapping[str, Any]) -> RenderableType:
+    """Verdict, counts, engine and tier on one line."""
     from rich.text import Text
 
     word, style = VERDICTS[report["verdict"]]
@@ -69,13 +71,11 @@ def _launch(report: Mapping[str, Any], index: int, launch: Mapping[str, Any]) ->
     for finding in report["findings"]:
         if finding["launch"] == index:
             yield Text("")
-            yield from _finding(finding)
+            yield from finding_lines(finding)
     rows = [row for row in report["ledger"] if row["launch"] == index]
     if rows:
         yield Text("")
-        yield Padding(_widths(rows), (0, 0, 0, 2))
-    for line in launch["substituted"]:
-        yield Padding(Text(f"substituted: {sanitize(line)}", style="dim"), (0, 0, 0, 2))
+        yield Padding(widths(rows), (0, 0, 0, 2))
 
 
 def _summary(launch: Mapping[str, Any]) -> str:
@@ -84,7 +84,8 @@ def _summary(launch: Mapping[str, Any]) -> str:
     return sanitize(" · ".join(words))
 
 
-def _finding(finding: Mapping[str, Any]) -> Iterator[RenderableType]:
+def finding_lines(finding: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """One finding: severity, code and place, what was seen, why it breaks, what to change, how to hide it."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -100,11 +101,17 @@ def _finding(finding: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Padding(Text(f"to hide this one: --ignore {finding['code']}", style="dim"), (0, 0, 0, INDENT))
 
 
-def _widths(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+def widths(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Roles with the tokens per request that are expected and observed, the sizes captured and the runner."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("role", "expected", "observed", "batch sizes captured", "runner", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, title="tokens per request", title_justify="left", title_style="bold")
+    table.add_column("role", no_wrap=True)
+    table.add_column("expected", no_wrap=True)
+    table.add_column("observed", no_wrap=True)
+    table.add_column("graphs for batch sizes", overflow="fold")
+    table.add_column("by", overflow="fold")
     for row in rows:
         seen = f"unknown: {sanitize(row['unknown'])}" if row["unknown"] else str(row["tokens_per_bs"])
         agree = row["tokens_per_bs"] == row["expected_tokens_per_bs"]
@@ -122,7 +129,20 @@ def _widths(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
 def _sizes(sizes: Sequence[int]) -> str:
     if len(sizes) <= SIZES_SHOWN:
         return " ".join(map(str, sizes))
-    return f"{' '.join(map(str, sizes[: SIZES_SHOWN - 2]))} … {sizes[-1]} ({len(sizes)} sizes)"
+    return f"{len(sizes)} sizes, {min(sizes)} to {max(sizes)}"
+
+
+def _substituted(report: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """What the probes put in place of the deployment, each once however many launches there are."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    lines = list(dict.fromkeys(line for launch in report["launches"] for line in launch["substituted"]))
+    if lines:
+        yield Text("")
+        yield Text("The engine ran here, on a CPU, with these in place of your deployment's:", style="dim")
+    for line in lines:
+        yield Padding(Text(sanitize(line), style="dim"), (0, 0, 0, 2))
 
 
 def _unjudged(report: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -50,7 +50,7 @@ def document(examined: Sequence[Examined], *, tier: str, facts_digest: str) -> d
                 found
                 for index, one in enumerate(examined)
                 for outcome in one.outcomes
-                for found in _found(index, outcome)
+                for found in _found(index, one.case, outcome)
             ),
             key=lambda found: (SEVERITIES.index(found["severity"]), found["launch"], found["code"], found["subject"]),
         ),
@@ -116,14 +116,14 @@ def _check(index: int, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _found(index: int, outcome: Outcome) -> list[dict[str, Any]]:
+def _found(index: int, case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     found = [_finding(index, finding, "failed") for finding in outcome.findings]
     if outcome.status == "unknown" and outcome.check.required:
-        found.append(_finding(index, _unjudged(outcome), "unknown"))
+        found.append(_finding(index, _unjudged(case, outcome), "unknown"))
     return found
 
 
-def _unjudged(outcome: Outcome) -> Finding:
+def _unjudged(case: Case, outcome: Outcome) -> Finding:
     """A required rule that could not be judged, worded as a finding: it is why the launch is not ready."""
     check = outcome.check
     return Finding(
@@ -136,6 +136,7 @@ def _unjudged(outcome: Outcome) -> Finding:
         why=check.why,
         fix=("Supply what is missing, or stop at an earlier tier with --tier",),
         references=check.references,
+        location=case.facts.launch.location,
     )
 
 
