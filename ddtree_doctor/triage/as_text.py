@@ -71,6 +71,8 @@ def _remedies(each: IncidentReport) -> Iterator[str]:
     for found in each.launch:
         told = "this launch would have been refused by" if found.refused else "this launch would have been warned of by"
         yield f"  before launch    {told} {found.code} {found.name}: {found.message}"
+    if each.launch_unknown:
+        yield f"  not judged       the log does not tell enough for {', '.join(each.launch_unknown)}"
     if each.rules:
         yield f"  rules            {', '.join(each.rules)} (doctor explain CODE)"
     yield from (f"  see              {url}" for url in each.references)

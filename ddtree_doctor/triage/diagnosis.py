@@ -9,9 +9,10 @@ from ddtree_doctor.triage.catalogue import FaultClass, catalogue, notices
 from ddtree_doctor.triage.classify import classify
 from ddtree_doctor.triage.narrative import tell
 from ddtree_doctor.triage.order import incident
-from ddtree_doctor.triage.precheck import launch_findings
-from ddtree_doctor.triage.reader import Reading, Run, read, read_blocks
+from ddtree_doctor.triage.precheck import precheck
+from ddtree_doctor.triage.reader import read, read_blocks
 from ddtree_doctor.triage.report import Excerpt, IncidentReport, TriageReport
+from ddtree_doctor.triage.run import Reading, Run
 from ddtree_doctor.triage.subject import subject_of
 from ddtree_doctor.triage.veil import Veil
 
@@ -66,7 +67,8 @@ def _told(run: Run, classes: Mapping[str, FaultClass]) -> Iterator[IncidentRepor
     verdict = classify(subject, classes)
     if found.lead.kind == "hazard" and not verdict.candidates:
         return  # a warning whose own conditions do not hold: the server went on
-    yield replace(tell(subject, verdict, classes), launch=launch_findings(run.setup))
+    before = precheck(run.setup)
+    yield replace(tell(subject, verdict, classes), launch=before.findings, launch_unknown=before.unknown)
 
 
 def _merged(incidents: Iterable[IncidentReport]) -> Iterator[IncidentReport]:

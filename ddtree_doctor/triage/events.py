@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ddtree_doctor.triage.model import Fault, Line
-from ddtree_doctor.triage.patterns import pattern
+from ddtree_doctor.triage.patterns import clip, pattern
 
 __all__ = ["Notice", "event"]
 
@@ -62,6 +62,7 @@ ADVICE = ("CUDA_LAUNCH_BLOCKING", "TORCH_USE_CUDA_DSA", "asynchronously reported
 COMPLAINTS = ("rror:", "ailed", "FAILED", "nvalid ", "mismatch", "overflow", "corrupt", "crash")
 XID = pattern(r"Xid[ :(]")
 QUIET = ("DEBUG", "INFO")
+MESSAGE_CHARS = 2000
 TABLE = (("device", DEVICE), ("signal", SIGNAL), ("timeout", TIMEOUT))
 
 
@@ -85,7 +86,7 @@ def event(line: Line, notices: Iterable[Notice]) -> Fault | None:
     return Fault(
         kind=kind,
         place=line.place,
-        message=(line.text.strip()[:2000],),
+        message=(clip(line.text.strip(), MESSAGE_CHARS),),
         clock=line.clock,
         writer=line.writer,
         level=line.level,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ddtree_doctor.triage.model import Fault, Frame, Line
-from ddtree_doctor.triage.patterns import pattern
+from ddtree_doctor.triage.patterns import clip, pattern
 
 __all__ = ["EXCEPTION", "Exceptions"]
 
@@ -32,8 +32,11 @@ RULES = "╭╰─━┌└┏┗+-^~"
 NOISE = ("it/s]", "s/it]", "%|")
 MESSAGE_LINES = 14
 MESSAGE_CHARS = 4000
-FRAMES_MAX = 400
+MESSAGE_LINE_CHARS = 1000
+FRAMES_MAX = 120
+FRAMES_OUTER = 30
 STACK_MAX = 8
+STREAMS_MAX = 256
 REACH = 60
 """Lines after an exception in which its message may go on."""
 
@@ -111,6 +114,8 @@ class Exceptions:
     def _begin(self, line: Line) -> None:
         causes = self._causes.pop(line.stream, ())
         self._flush(line.stream)
+        if line.stream not in self._open and len(self._open) >= STREAMS_MAX:
+            self.close()
         stack = self._open.setdefault(line.stream, [])
         stack.append(Open(line, causes))
         if len(stack) > STACK_MAX:
@@ -135,8 +140,9 @@ class Exceptions:
     def _grow(self, stack: list[Open], line: Line, bare: str) -> bool:
         each = stack[-1]
         if found := FRAME.match(bare) or RICH_FRAME.match(bare):
-            if len(each.frames) < FRAMES_MAX:
-                each.frames.append(Frame(file=found[1], line=int(found[2]), function=(found[3] or "?").strip()))
+            if len(each.frames) >= FRAMES_MAX:  # a deep recursion: both its ends tell more than its middle
+                del each.frames[FRAMES_OUTER]
+            each.frames.append(Frame(file=found[1], line=int(found[2]), function=(found[3] or "?").strip()))
             each.prefixed, each.source_due = line.fresh, True
         elif boxed := RICH_SOURCE.search(bare):
             self._source(each, boxed[1])
@@ -158,7 +164,7 @@ class Exceptions:
     @staticmethod
     def _source(each: Open, text: str) -> None:
         if each.frames and not each.frames[-1].source:
-            each.frames[-1] = replace(each.frames[-1], source=text.strip()[:300])
+            each.frames[-1] = replace(each.frames[-1], source=clip(text.strip(), 300))
         each.source_due = False
 
     def _end(self, each: Open, line: Line, name: str, message: str) -> None:
@@ -168,7 +174,7 @@ class Exceptions:
             kind="exception",
             place=line.place,
             exception=name,
-            message=(message.strip()[:MESSAGE_CHARS],),
+            message=(clip(message.strip(), MESSAGE_CHARS),),
             frames=tuple(each.frames),
             causes=each.causes,
             clock=first.clock if first else each.line.clock,
@@ -190,7 +196,7 @@ class Exceptions:
             return False
         if line.fresh and (EXCEPTION.match(bare) or line.level not in ("ERROR", "CRITICAL")):
             return False
-        ended.fault = replace(fault, message=(*fault.message, bare[:400]))
+        ended.fault = replace(fault, message=(*fault.message, clip(bare, MESSAGE_LINE_CHARS)))
         return True
 
     def _flush(self, stream: str) -> None:

@@ -16,7 +16,7 @@ BLOCK_ALGORITHMS = ("DFLASH", "DFLASH2", "DDTREE", "DSPARK")
 class Known:
     """None, () or "" where the log does not tell.
 
-    `graph_max` is the largest captured batch, `graph_sizes` all of them, `running` the last reported running batch,
+    `graph_max` is the largest captured batch, `graph_sizes` all of them, `running` the last reported running batches,
     `budget` DDTree nodes without the root, `width` tokens per request that verify was captured for, `token_sizes`
     captured sizes in tokens (vLLM).
     """
@@ -32,7 +32,7 @@ class Known:
     graph_max: int | None = None
     graph_sizes: tuple[int, ...] = ()
     token_sizes: tuple[int, ...] = ()
-    running: int | None = None
+    running: tuple[int, ...] = ()
     max_running: int | None = None
     context: int | None = None
     vocab: int | None = None
@@ -48,8 +48,8 @@ class Known:
         return self.draft_tokens
 
 
-def known_of(setup: Setup, running: int | None) -> Known:
-    """The sizes in `setup`; `running` is the batch that ran when the fault came."""
+def known_of(setup: Setup, running: tuple[int, ...]) -> Known:
+    """The sizes in `setup`; `running` are the batches that ran when the fault came."""
     algorithm = setup.text("speculative_algorithm").upper()
     drafted = setup.number("num_speculative_tokens")
     tokens = setup.number("speculative_num_draft_tokens", "num_draft_tokens")

@@ -91,7 +91,8 @@ class Fault:
     `message` holds its lines.
     `frames` are outermost first. `causes` are the exceptions it was raised from, first cause first. `context` holds
     telling lines shortly before it. `complete` is false where the log ends inside the traceback. `phase` is `startup`,
-    `capture`, `runtime` or "", `running` the last batch reported.
+    `capture`, `runtime` or "", `running` the last batch that its
+    writer reported, else those of all writers.
     """
 
     kind: str
@@ -106,7 +107,7 @@ class Fault:
     level: str = ""
     run: int = 0
     phase: str = ""
-    running: int | None = None
+    running: tuple[int, ...] = ()
     complete: bool = True
 
     @property

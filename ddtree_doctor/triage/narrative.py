@@ -97,7 +97,6 @@ def tell(subject: Subject, verdict: Verdict, classes: Mapping[str, FaultClass]) 
             )
         ),
         rules=_rules(first, known),
-        launch=(),
         references=tuple(dict.fromkeys(url for each in signatures for url in each.sources))[:REFERENCES_MAX],
     )
 

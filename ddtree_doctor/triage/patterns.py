@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["LINE_CAP", "SHIPPED", "pattern"]
+__all__ = ["LINE_CAP", "SHIPPED", "clip", "pattern"]
 
 LINE_CAP = 16 * 1024
 """Characters of one line that patterns get to see; only a configuration line is read further."""
 
 SHIPPED: list[re.Pattern[str]] = []
 """Every compiled pattern, in order of definition."""
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters of `text`, ending between words: half a secret is not recognised as one."""
+    return text if len(text) <= limit else text[: limit + 1].rpartition(" ")[0][:limit]
 
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+
+from dacite import Config, from_dict
 
 from ddtree_doctor.contract.build import build
 from ddtree_doctor.facts.model import Engine, Facts, Host, ModelConfig
@@ -14,7 +19,7 @@ from ddtree_doctor.rule import Case
 from ddtree_doctor.triage.report import LaunchFinding
 from ddtree_doctor.triage.setup import Setup
 
-__all__ = ["launch_findings", "launch_of"]
+__all__ = ["Precheck", "launch_of", "precheck"]
 
 NOT_IN_LOG = "the log does not tell"
 # The log prints a record with every field filled in, not what the user typed: rules about the typing do not apply,
@@ -60,18 +65,22 @@ FIELDS = frozenset(
 """The fields that the contract reads, beside those of speculation."""
 
 
-def launch_findings(setup: Setup) -> tuple[LaunchFinding, ...]:
-    """What the static rules find in the launch that `setup` tells of, the ones that refuse it first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precheck:
+    """What the static rules find, those that refuse the launch first, and the codes of the rules left unknown."""
+
+    findings: tuple[LaunchFinding, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def precheck(setup: Setup) -> Precheck:
+    """The static rules on the launch that `setup` tells of; nothing where the log has no `server_args` line."""
     launch = launch_of(setup)
     if launch is None:
-        return ()
+        return Precheck()
     rules = [rule for rule in import_module("ddtree_doctor.checks").rules() if _applies(rule.code)]
     facts = _facts(launch, setup)
-    findings = [
-        found
-        for outcome in judge(Case(facts=facts, contract=build(facts)), rules, "static")
-        for found in outcome.findings
-    ]
+    outcomes = judge(Case(facts=facts, contract=build(facts)), rules, "static")
     told = [
         LaunchFinding(
             code=found.code,
@@ -80,10 +89,14 @@ def launch_findings(setup: Setup) -> tuple[LaunchFinding, ...]:
             refused=(found.severity, found.confidence) in BLOCKING,
             fix=found.fix,
         )
-        for found in findings
+        for outcome in outcomes
+        for found in outcome.findings
         if found.severity != "info"
     ]
-    return tuple(sorted(told, key=lambda found: (not found.refused, found.code)))
+    return Precheck(
+        findings=tuple(sorted(told, key=lambda found: (not found.refused, found.code))),
+        unknown=tuple(outcome.check.code for outcome in outcomes if outcome.status == "unknown"),
+    )
 
 
 def launch_of(setup: Setup) -> Launch | None:
@@ -125,13 +138,21 @@ def _facts(launch: Launch, setup: Setup) -> Facts:
 
 
 def _engine(values: Mapping[str, object]) -> Engine:
-    """The engine of the log: the one installed here where it is the same release, else unknown by its version."""
+    """The engine of the release that the log names: as kept with the doctor, else as installed here, else unknown."""
     told = str(values.get("version.sglang") or "")
-    try:
-        here = version("sglang")
-    except PackageNotFoundError:
-        here = ""
-    if told and told == here:
+    if not told:
+        return Engine(unknown="the log does not name the engine's version")
+    kept = files("ddtree_doctor.fixtures") / "specimens" / f"engine-{told}.json"
+    if kept.is_file():
+        return from_dict(Engine, json.loads(kept.read_text("utf-8")), Config(cast=[tuple]))
+    if told == _installed():
         engine: Engine = import_module("ddtree_doctor.engine.source.read").read_engine()
         return engine
-    return Engine(version=told or None, unknown="the engine that wrote the log is not the one installed here")
+    return Engine(version=told, unknown=f"SGLang {told}, which wrote the log, is neither kept nor installed here")
+
+
+def _installed() -> str:
+    try:
+        return version("sglang")
+    except PackageNotFoundError:
+        return ""

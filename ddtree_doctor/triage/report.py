@@ -75,7 +75,7 @@ class IncidentReport:
 
     `checked` says what was looked at, `evidence` where the signals stand (the strongest first), `surfaced` the
     innermost frame and whether it can be trusted, `missing` what would make it surer, `rules` which rules see this
-    class before launch, `launch` what they say of this launch.
+    class before launch, `launch` what the static rules say of this launch, `launch_unknown` those that could not say.
     """
 
     fault_class: str
@@ -101,8 +101,9 @@ class IncidentReport:
     reverted_in: tuple[str, ...]
     workarounds: tuple[Risk, ...]
     rules: tuple[str, ...]
-    launch: tuple[LaunchFinding, ...]
-    references: tuple[str, ...]
+    launch: tuple[LaunchFinding, ...] = ()
+    launch_unknown: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
     occurrences: int = 1
 
 

@@ -52,7 +52,7 @@ def batch(size: Mismatch, known: Known) -> Reading | None:
         return None
     low, high = sorted((size.had, size.wanted))
     if known.graph_max is None:
-        if known.running != high:
+        if high not in known.running:
             return no(BATCH, "neither the captured batch sizes nor a running batch of that size are in the log")
         return assumed(
             BATCH,
@@ -64,12 +64,12 @@ def batch(size: Mismatch, known: Known) -> Reading | None:
     if low != known.graph_max:
         return no(BATCH, f"the largest captured batch is {known.graph_max}")
     meanings = ((low, "largest captured batch"), (high, "running batch"))
-    if known.running == high or (known.max_running == high and known.verify != high):
+    if high in known.running or (known.max_running == high and known.verify != high):
         return verified(
             BATCH, f"{low} is the largest captured batch and {high} requests were running or allowed", *meanings
         )
-    if known.running is not None and known.running < low:
-        return no(BATCH, f"only {known.running} requests were running, {low} are captured")
+    if known.running and max(known.running) < low:
+        return no(BATCH, f"only {max(known.running)} requests were running, {low} are captured")
     return assumed(BATCH, f"{low} is the largest captured batch", ("the running batch",), *meanings)
 
 

@@ -11,6 +11,8 @@ from ddtree_doctor.triage.patterns import pattern
 
 __all__ = ["Setup", "learn"]
 
+VALUES_MAX = 3000
+VALUE_CAP = 8192
 INT = r"(\d{1,12})"
 NUMBERS = r"\[([\d, ]{0,16000})"
 ARGS = pattern(r"server_args=(?=[A-Za-z{])")
@@ -26,6 +28,7 @@ WIDTH = pattern(rf"num_tokens_per_(?:req|bs)={INT}")
 BATCHES = pattern(rf"\bbs[= ]{NUMBERS}")
 OLD_CAPTURE = pattern(rf"Capture cuda graph bs {NUMBERS}")
 RUNNING = pattern(rf"(?:#running-req: {{0,4}}{INT}|Running: {INT} reqs)")
+CACHED = pattern(r"#cached-token: {0,4}[1-9]")
 FIELD = pattern(
     rf"\b(max_total_num_tokens|max_running_requests|context_len|draft_vocab_size|vocab_size|draft_hidden_size|hidden_size"
     rf"|max_position_embeddings|max_model_len|max_num_batched_tokens|max_num_seqs|num_speculative_tokens|block_size"
@@ -67,23 +70,12 @@ MILESTONES = (
     ("ready", ("fired up and ready to roll", "Application startup complete")),
     ("served", ("Decode batch", "Prefill batch", "Avg generation throughput", '" 200 OK', '" 200')),
     ("shutdown", ("Shutting down", "gracefully", "Gracefully", "Finished server process", "shutdown complete")),
-    ("slept", ("fall asleep", "sleep mode", "wake up tags", "release_memory_occupation", "resume_memory_occupation")),
+    (
+        "slept",
+        ("fall asleep", "Sleep mode freed", "wake up tags", "release_memory_occupation", "resume_memory_occupation"),
+    ),
     ("updated", ("update_weights", "Update weights", "weights updated")),
     ("flushed", ("Cache flushed", "flush_cache")),
-    (
-        "cached",
-        (
-            "#cached-token: 1",
-            "#cached-token: 2",
-            "#cached-token: 3",
-            "#cached-token: 4",
-            "#cached-token: 5",
-            "#cached-token: 6",
-            "#cached-token: 7",
-            "#cached-token: 8",
-            "#cached-token: 9",
-        ),
-    ),
 )
 
 
@@ -126,9 +118,18 @@ class Setup:
     def put(self, name: str, value: object, place: Place) -> None:
         """Remember a value unless one is known; None says no more than nothing."""
         name = ALIASES.get(name, name)
-        if value is not None and (name not in self.values or self.values[name] in (None, "")):
+        if len(self.values) >= VALUES_MAX or value is None or self.values.get(name) not in (None, ""):
+            return
+        if not isinstance(value, str | list) or len(value) <= VALUE_CAP:
             self.values[name] = value
             self.places[name] = place
+
+    def serve(self, text: str, place: Place) -> None:
+        """A batch or access line was written: requests are served, some from the prefix cache."""
+        self.milestones.setdefault("served", place)
+        self.phase = "runtime"
+        if "cached" not in self.milestones and CACHED.search(text):
+            self.milestones["cached"] = place
 
     def put_all(self, values: Mapping[str, object], place: Place) -> None:
         """Remember every value; sections that engines nest come out flat, under their own name too."""

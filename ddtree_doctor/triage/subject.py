@@ -11,9 +11,9 @@ from ddtree_doctor.triage.mismatch import mismatches
 from ddtree_doctor.triage.model import Fault, Frame
 from ddtree_doctor.triage.order import Incident
 from ddtree_doctor.triage.patterns import pattern
-from ddtree_doctor.triage.reader import Run
 from ddtree_doctor.triage.reading import Reading
 from ddtree_doctor.triage.rows import readings
+from ddtree_doctor.triage.run import Run
 from ddtree_doctor.triage.setup import Setup
 
 __all__ = ["Subject", "subject_of"]

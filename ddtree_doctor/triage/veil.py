@@ -7,7 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from ddtree_doctor.redaction import HIDDEN, Redactor, is_secret_name
-from ddtree_doctor.sanitize import one_line
+from ddtree_doctor.sanitize import one_line, sanitize
+from ddtree_doctor.triage.report import Excerpt
 
 __all__ = ["Veil"]
 
@@ -34,6 +35,8 @@ class Veil:
     def _over(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
+        if isinstance(value, Excerpt):
+            return replace(value, file=self.text(value.file), lines=self._lines(value.lines))
         if is_dataclass(value) and not isinstance(value, type):
             return replace(value, **{each.name: self._over(getattr(value, each.name)) for each in fields(value)})
         if isinstance(value, tuple | list):
@@ -41,6 +44,11 @@ class Veil:
         if isinstance(value, dict):
             return {self.text(str(key)): self._named(str(key), item) for key, item in value.items()}
         return value
+
+    def _lines(self, lines: tuple[str, ...]) -> tuple[str, ...]:
+        """Lines that are redacted together: a private key spans several."""
+        whole = self._redactor.redact(sanitize("\n".join(lines)))
+        return tuple(one_line(line, TEXT_CAP) for line in whole.split("\n"))
 
     def _named(self, name: str, value: Any) -> Any:
         secret = is_secret_name(name) and value not in (None, True, False)

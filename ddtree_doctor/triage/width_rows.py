@@ -86,7 +86,7 @@ def padding(size: Mismatch, known: Known) -> Reading | None:
     for each in dict.fromkeys(width for width in (known.width, known.verify, known.block) if width and width > 1):
         if low % each == 0 and high % each == 0 and low != high:
             captured = high // each
-            if captured in known.graph_sizes or low // each == known.running:
+            if captured in known.graph_sizes or low // each in known.running:
                 return verified(PADDING, f"both are multiples of the width {each}", *_padded(low, high, each))
             return assumed(
                 PADDING,
