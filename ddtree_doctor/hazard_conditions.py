@@ -18,7 +18,7 @@ __all__ = ["TESTS", "holds", "reports"]
 
 Test = Callable[[Case, Any], bool]
 
-OFF = ("", "0", "false", "no", "off")
+OFF = ("", "0", "false", "no", "n", "off")
 COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq}
 
 
@@ -122,10 +122,7 @@ def _environment(case: Case, wanted: Mapping[str, list[str]]) -> bool:
 
 
 def _set_to(case: Case, name: str, values: list[str]) -> bool:
-    launch = case.facts.launch
-    if why := launch.unknown.get(f"env {name}"):
-        raise NotKnown(name, why)
-    value = launch.environment.get(name, "")
+    value = case.variable(name)
     return value in values if values else value.lower() not in OFF
 
 

@@ -64,6 +64,13 @@ class Case:
         """What the launch itself says, flag by flag, over the engine's own defaults."""
         return Given(self.facts)
 
+    def variable(self, name: str) -> str:
+        """What the launch sets an environment variable to, "" where it does not. Raises NotKnown where it cannot be."""
+        launch = self.facts.launch
+        if why := launch.unknown.get(f"env {name}"):
+            raise NotKnown(name, why)
+        return launch.environment.get(name, "")
+
     def at(self, *names: str) -> Location:
         """Where the launch gives the first of the engine fields `names` that it gives, else where it begins."""
         launch = self.facts.launch
