@@ -18,8 +18,8 @@ class AlgorithmNotInEngine(Check):
     """The launch asks for a speculative algorithm that this engine does not have."""
 
     code = "DD101"
-    refuses = True
     required = True
+    refuses = True
     why = (
         "SGLang looks the name up in its enum and among the algorithms that plugins registered, and stops at start-up "
         "with an unknown algorithm."

@@ -32,9 +32,12 @@ class UnknownFlag(Check):
 
     def _finding(self, case: Case, flag: Flag, near: tuple[str, ...]) -> Finding:
         version = case.facts.engine.version or ""
+        several = len([text for text in near if text.startswith(flag.option)]) > 1
         return self.found(
             flag.option,
-            f"SGLang {version} has no {flag.option}" + (f"; nearest: {', '.join(near)}" if near else ""),
+            f"SGLang {version} has no {flag.option}"
+            + (", and the name begins several flags" if several else "")
+            + (f"; nearest: {', '.join(near)}" if near else ""),
             at=flag.location,
             fix=(*(f"{text} in place of {flag.option}" for text in near[:1]), *self.fix),
             flag=flag.option,

@@ -13,6 +13,7 @@ class MoreNodesThanTheTreeHolds(Check):
     """Verify asks for more nodes than the draft's tree can hold."""
 
     code = "DD107"
+    refuses = True
     why = (
         "A tree of S steps and topk K scores K candidates at the first step and K × K at each later one. The best "
         "N − 1 of them are verified beside the root; picking more than there are fails on the first draft (`selected "

@@ -19,6 +19,7 @@ class BlockSizesDisagree(Check):
 
     code = "DD112"
     severity = "warning"
+    refuses = True
     why = (
         "A block drafter was trained on blocks of one size. With another the engine goes on: positions beyond the "
         "trained block are guesses that are verified and rejected, a smaller block gives away accepted tokens, and "

@@ -14,6 +14,7 @@ class DraftPositionsBelowContext(Check):
     """The draft model has fewer positions than the context length."""
 
     code = "DD113"
+    refuses = True
     why = (
         "The draft sees the same positions as the target. SGLang refuses to start with a draft that has fewer; with "
         f"{OVERRIDE} set it goes on, and beyond the draft's last position it indexes past its table or drafts tokens "
@@ -33,7 +34,7 @@ class DraftPositionsBelowContext(Check):
         length, positions = case.settings.context_length.need(), context(draft)
         if positions >= length:
             return
-        allowed = case.facts.launch.environment.get(OVERRIDE, "").lower() in ("1", "true", "yes")
+        allowed = case.variable(OVERRIDE).lower() in ("1", "true", "yes", "y")
         yield self.found(
             f"{algorithm}/draft",
             f"the draft has {positions} positions; the context length is {length}"

@@ -16,6 +16,7 @@ class DraftVocabularyDiffers(Check):
 
     code = "DD115"
     severity = "warning"
+    refuses = True
     why = (
         "A drafted id is looked up in the target's vocabulary. Where the two differ ids mean other tokens or lie "
         "outside the table: no draft is accepted, or an index runs out of range. A draft vocabulary that is smaller by "

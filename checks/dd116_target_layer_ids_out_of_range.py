@@ -22,6 +22,7 @@ class TargetLayerIdsOutOfRange(Check):
     """The draft wants hidden states of target layers that the target does not have."""
 
     code = "DD116"
+    refuses = True
     why = (
         "The draft reads the target's hidden states after certain layers, named by number in its config.json. A number "
         "beyond the last layer stops the server at start-up, or leaves the draft without input it was trained on; a "

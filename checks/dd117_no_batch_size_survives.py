@@ -12,6 +12,7 @@ class NoBatchSizeSurvives(Check):
     """No configured batch size can be captured, so the engine stops at start-up."""
 
     code = "DD117"
+    refuses = True
     why = (
         "Of the batch sizes configured only those are captured whose tokens divide over the gathering ranks. If none "
         "does, the list is empty and SGLang ends with an assertion on it while it captures."

@@ -16,6 +16,7 @@ class DraftModelMissing(Check):
     """The algorithm drafts with a model of its own and the launch names none."""
 
     code = "DD118"
+    refuses = True
     why = (
         "Without its draft model the engine stops at start-up, or loads the target a second time as its own draft and "
         "fails on weights that are not there."

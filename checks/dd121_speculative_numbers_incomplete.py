@@ -13,6 +13,7 @@ class SpeculativeNumbersIncomplete(Check):
     """Some of steps, topk and draft tokens are given and others are missing."""
 
     code = "DD121"
+    refuses = True
     why = (
         "SGLang chooses the three numbers by the model only where the launch gives none of them. Topk or draft tokens "
         "without steps end in an assertion at start-up; steps without topk in a comparison with nothing; a tree "

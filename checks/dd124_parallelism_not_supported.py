@@ -116,6 +116,7 @@ class ParallelismNotSupported(Check):
     """The algorithm does not run with the parallelism of this launch."""
 
     code = "DD124"
+    refuses = True
     why = (
         "Draft and verify exchange hidden states, ids and KV slots between ranks. Where an algorithm has no code for "
         "a kind of parallelism SGLang refuses to start with the two."

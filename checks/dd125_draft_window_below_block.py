@@ -13,6 +13,7 @@ class DraftWindowBelowBlock(Check):
     """The draft's attention window does not hold one block."""
 
     code = "DD125"
+    refuses = True
     why = "The draft forwards a whole block in one pass; SGLang refuses to start with a window that cannot hold it."
     fix = ("--speculative-draft-window-size: at least the block size",)
     references = ("https://docs.sglang.io/advanced_features/speculative_decoding.html",)

@@ -13,6 +13,7 @@ class UnoTreeBeyondLimits(Check):
     """A UNO tree is wider, narrower or fuller than its kernels can hold."""
 
     code = "DD126"
+    refuses = True
     why = (
         "UNO drafts F = steps + 1 positions at once and verifies a tree of Q nodes with K branches each. Its kernels "
         "and parent lists have fixed limits, and SGLang refuses to start beyond them."

@@ -14,6 +14,7 @@ class ContextBeyondTargetPositions(Check):
     """The context length given is longer than the target's positions."""
 
     code = "DD127"
+    refuses = True
     why = (
         "SGLang refuses to start with a context length beyond what the checkpoint's config.json allows, unless "
         f"{OVERRIDE} is set; then positions beyond the trained ones are computed all the same, with wrong output or "
@@ -30,7 +31,7 @@ class ContextBeyondTargetPositions(Check):
         positions = context(case.facts.target)
         if length <= positions:
             return
-        allowed = case.facts.launch.environment.get(OVERRIDE, "").lower() in ("1", "true", "yes")
+        allowed = case.variable(OVERRIDE).lower() in ("1", "true", "yes", "y")
         yield self.found(
             "launch",
             f"context length {length}; the target has {positions} positions"

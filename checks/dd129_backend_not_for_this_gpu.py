@@ -22,6 +22,7 @@ class BackendNotForThisGpu(Check):
     """The attention backend given does not exist for this GPU's architecture."""
 
     code = "DD129"
+    refuses = True
     why = (
         "The backend's kernels are written for certain architectures. SGLang asserts on the compute capability when "
         "it creates the backend, and stops."

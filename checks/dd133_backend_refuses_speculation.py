@@ -14,6 +14,7 @@ class BackendRefusesSpeculation(Check):
     """The attention backend has no speculative decoding."""
 
     code = "DD133"
+    refuses = True
     why = "The backend has no verify pass, and SGLang stops at start-up rather than decode wrongly."
     fix = ("--attention-backend triton", "--attention-backend flashinfer")
     references = ("https://docs.sglang.io/advanced_features/attention_backend.html",)

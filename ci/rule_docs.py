@@ -52,6 +52,7 @@ def page(rule: type[Check]) -> str:
         f"| confidence | {rule.confidence} |",
         f"| tier | {rule.tier} |",
         f"| required | {'yes' if rule.required else 'no'}: {needed} |",
+        *(["| refuses | the engine does not start: deeper tiers are not run |"] if rule.refuses else []),
         f"| since | {rule.since} |",
         "",
         "## Why it is bad",
