@@ -17,7 +17,7 @@ from ddtree_doctor.probe.process import Limits, Outcome, module, run
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.replay.scenario import Scenario
 
-__all__ = ["behave"]
+__all__ = ["behave", "read_behaviour"]
 
 
 def behave(
@@ -45,12 +45,13 @@ def behave(
         responses=responses,
     )
     limits = Limits(deadline=deadline, start=min(deadline, Limits().start))
-    return _behaviour(
+    return read_behaviour(
         start.algorithm, run(module("ddtree_doctor.engine.replay.behaviour"), asdict(what), limits=limits)
     )
 
 
-def _behaviour(algorithm: str, outcome: Outcome) -> Behaviour:
+def read_behaviour(algorithm: str, outcome: Outcome) -> Behaviour:
+    """What a probe answered, as a behaviour; what went wrong instead as its `unknown`."""
     if outcome.kind != "ok":
         last = next((line.strip() for line in reversed(outcome.log.splitlines()) if line.strip()), "")
         said = f" (last line: {last[:300]})" if last and outcome.kind not in ("failed", "timeout") else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,12 +10,18 @@ from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.engine.job import Job, job
 from ddtree_doctor.engine.mutants import mutant_file
 from ddtree_doctor.engine.plugins import plugin_named
+from ddtree_doctor.engine.replay.job import ReplayJob, replay_job
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.probe.process import Limits, Outcome, module, run
+from ddtree_doctor.probe.replay import read_behaviour
 from ddtree_doctor.probe.shape import read_ledger
+from ddtree_doctor.replay.record import Behaviour
 
-__all__ = ["observe_each"]
+__all__ = ["RESPONSES", "behave_each", "observe_each"]
+
+RESPONSES = "responses"
+"""Stands among prefixes of scenario names for the replays with one thing changed between them."""
 
 
 def observe_each(
@@ -45,3 +51,44 @@ def _ledger(what: Job, outcome: Outcome, at: int) -> Ledger:
     if "answer" in said:
         return read_ledger(said["answer"])
     return Ledger(algorithm=what.algorithm, substituted=what.substituted, unknown=said["failed"])
+
+
+def behave_each(
+    launch: Launch,
+    settings: Settings,
+    mutants: Mapping[str, Sequence[str]],
+    *,
+    plugin: str | None = None,
+    deadline: float = 600.0,
+) -> dict[str, Behaviour]:
+    """The behaviour of `launch` under each of `mutants`: its name, `""` for none, and what runs under it.
+
+    That is prefixes of scenario names and RESPONSES; everything if there are none. `deadline` is in seconds for all
+    together. What goes wrong is the behaviours' `unknown`; raises UsageError for a plugin or mutant that is not there.
+    """
+    chosen = plugin_named(plugin).name if plugin else ""
+    shared = replay_job(launch, settings, plugin=chosen)
+    jobs = [
+        ReplayJob(
+            start=asdict(replace(shared, mutant=mutant_file(name) if name else "")),
+            only=tuple(only),
+            responses=not only or RESPONSES in only,
+        )
+        for name, only in mutants.items()
+    ]
+    outcome = run(
+        module("ddtree_doctor.engine.replay.warm"),
+        [asdict(one) for one in jobs],
+        limits=Limits(deadline=deadline, start=60.0),
+    )
+    return {name: read_behaviour(shared.algorithm, _of_one(outcome, at)) for at, name in enumerate(mutants)}
+
+
+def _of_one(outcome: Outcome, at: int) -> Outcome:
+    """What came of the job at `at` of those that one process did."""
+    if outcome.kind != "ok":
+        return outcome
+    said: dict[str, Any] = outcome.answer[at]
+    if "answer" in said:
+        return replace(outcome, answer=said["answer"])
+    return replace(outcome, kind="failed", why=said["failed"], answer=None)

@@ -7,7 +7,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dacite import Config, from_dict
 
@@ -19,7 +19,10 @@ from ddtree_doctor.replay.record import Access, Behaviour
 from ddtree_doctor.replay.scenario import Scenario
 from ddtree_doctor.replay.shapes import CHAINS, TREES
 
-__all__ = ["behaved"]
+if TYPE_CHECKING:
+    from ddtree_doctor.engine.start import Started
+
+__all__ = ["behaved", "seen"]
 
 LINEAR = frozenset({"DFLASH", "DSPARK"})
 """Algorithms that verify a chain and whose attention is given no tree mask."""
@@ -30,16 +33,18 @@ def behaved(what: ReplayJob) -> dict[str, Any]:
     began = time.monotonic()
     job = from_dict(Job, what.start, Config(cast=[tuple]))
     try:
-        from ddtree_doctor.engine.start import prepare
+        from ddtree_doctor.engine.start import opened, prepare
 
         prepare(job)
-        seen = _seen(what, job)
+        with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
+            found = seen(what, opened(job, Path(folder)))
     except ImportError as missing:
         raise Failed(f"import failed: {type(missing).__name__}: {missing}") from missing
-    return asdict(Behaviour(**seen, seconds=round(time.monotonic() - began, 2)))
+    return {**found, "seconds": round(time.monotonic() - began, 2)}
 
 
-def _seen(what: ReplayJob, job: Job) -> dict[str, Any]:
+def seen(what: ReplayJob, started: Started) -> dict[str, Any]:
+    """The behaviour of what was `opened`: starts its workers, captures, and runs the scenarios."""
     import torch
 
     from ddtree_doctor.engine.backend import captures
@@ -49,11 +54,11 @@ def _seen(what: ReplayJob, job: Job) -> dict[str, Any]:
     from ddtree_doctor.engine.replay.suite import Suite
     from ddtree_doctor.engine.replay.tape import Tape
     from ddtree_doctor.engine.replay.weights import spread_weights
-    from ddtree_doctor.engine.start import start
+    from ddtree_doctor.engine.start import capture
 
+    began, job = time.monotonic(), started.job
     captures.new_tape = Tape
-    with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
-        started = start(job, Path(folder), runs=lambda runner, key: not runner.model_runner.is_draft_worker)
+    capture(started, runs=lambda runner, key: not runner.model_runner.is_draft_worker)
     if started.failed:
         raise Failed(f"the engine's capture ended in an error: {started.failed}")
     _graphs_on_cpu()
@@ -82,19 +87,21 @@ def _seen(what: ReplayJob, job: Job) -> dict[str, Any]:
     with torch.no_grad():
         suite.run(_chosen(what, ground))
         changes = tuple(responses(suite, width=width, trees=trees)) if what.responses else ()
-    return {
-        "host": what.host,
-        "algorithm": job.algorithm,
-        "role": "target_verify" if job.algorithm != "NONE" else "decode",
-        "backend": "triton",
-        "dtype": suite.dtype,
-        "page_size": page,
-        "width": width,
-        "passes": tuple(suite.passes),
-        "responses": changes,
-        "accesses": tuple(suite.accesses),
-        "launches": suite.watch.launches,
-    }
+    found = Behaviour(
+        host=what.host,
+        algorithm=job.algorithm,
+        role="target_verify" if job.algorithm != "NONE" else "decode",
+        backend="triton",
+        dtype=suite.dtype,
+        page_size=page,
+        width=width,
+        passes=tuple(suite.passes),
+        responses=changes,
+        accesses=tuple(suite.accesses),
+        launches=suite.watch.launches,
+        seconds=round(time.monotonic() - began, 2),
+    )
+    return asdict(found)
 
 
 def _chosen(what: ReplayJob, ground: Ground) -> tuple[Scenario, ...]:
