@@ -22,10 +22,7 @@ class PackageBreaksEnginePin(Check):
         "was raised to avoid. Kernel packages below SGLang's own minimum stop the server at start-up."
     )
     fix = ("install the version named above",)
-    references = (
-        "https://github.com/sgl-project/sglang/pull/3582",
-        "https://github.com/sgl-project/sglang/issues/25563",
-    )
+    references = ("https://github.com/sgl-project/sglang/pull/3582",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
         """One finding for each installed distribution outside its pin. Distributions not installed are not judged."""

@@ -8,6 +8,15 @@ from ddtree_doctor.launch import nearest
 from ddtree_doctor.launch.model import Flag
 from ddtree_doctor.rule import Case, Check, Finding
 
+_TREE_ON_DFLASH = ("serve with the fork or pull request of SGLang that gives DFLASH a tree",)
+FORKS = {
+    "--speculative-ddtree-": ("--plugin ddtree: judge with the doctor's own DDTREE", "serve with a fork that has it"),
+    "--speculative-dflash-tree-": _TREE_ON_DFLASH,
+    "--speculative-dflash-enable-ddtree": _TREE_ON_DFLASH,
+    "--speculative-dflash-verify-budget": _TREE_ON_DFLASH,
+}
+"""Beginning of a flag that only forks have → what to do: no flag of a release is near to it in meaning."""
+
 
 class UnknownFlag(Check):
     """The launch gives a flag that this engine does not have."""
@@ -32,6 +41,8 @@ class UnknownFlag(Check):
 
     def _finding(self, case: Case, flag: Flag, near: tuple[str, ...]) -> Finding:
         version = case.facts.engine.version or ""
+        owner = next((fork for prefix, fork in FORKS.items() if flag.option.startswith(prefix)), ())
+        near = () if owner else near
         several = len([text for text in near if text.startswith(flag.option)]) > 1
         return self.found(
             flag.option,
@@ -39,7 +50,7 @@ class UnknownFlag(Check):
             + (", and the name begins several flags" if several else "")
             + (f"; nearest: {', '.join(near)}" if near else ""),
             at=flag.location,
-            fix=(*(f"{text} in place of {flag.option}" for text in near[:1]), *self.fix),
+            fix=(*owner, *(f"{text}: if that is what is meant" for text in near[:1]), *self.fix),
             flag=flag.option,
             nearest=list(near),
             engine=version,

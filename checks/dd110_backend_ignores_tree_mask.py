@@ -33,7 +33,10 @@ class BackendIgnoresTreeMask(Check):
     )
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """References to the custom mask in the source of the backend that verifies, for trees only."""
+        """How often the source of the backend that verifies reads the custom mask, for trees only.
+
+        Backends that read it only where topk is above 1 see no tree where the algorithm forces topk to 1 (DDTREE).
+        """
         algorithm, settings, engine = self.speculation(case), case.settings, case.facts.engine
         if algorithm not in TREES:
             raise self.skip(f"{algorithm} verifies a chain")

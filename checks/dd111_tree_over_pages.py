@@ -27,7 +27,10 @@ class TreeOverPages(Check):
     )
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """Page size and backend, for trees only."""
+        """Page size against the backends that can split a page between branches, for trees only.
+
+        NGRAM: flashinfer. EAGLE, EAGLE3, STANDALONE: those that this engine lists. DDTREE: none in any fork known.
+        """
         algorithm, settings = self.speculation(case), case.settings
         if algorithm not in PAGED_TREES:
             raise self.skip(f"{algorithm} verifies no tree, or settles its pages itself")

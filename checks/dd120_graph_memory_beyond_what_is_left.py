@@ -37,13 +37,14 @@ class GraphMemoryBeyondWhatIsLeft(Check):
         "--mem-fraction-static: lower",
         "--context-length: what is really used",
     )
-    references = (
-        "https://github.com/sgl-project/sglang/pull/27338",
-        "https://github.com/sgl-project/sglang/issues/6875",
-    )
+    references = ("https://github.com/sgl-project/sglang/issues/6875",)
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """Bytes of each role's buffers against (1 − mem-fraction-static) × memory, or the engine's own reserve."""
+        """Bytes of each role's buffers against (1 − mem-fraction-static) × memory, or the engine's own reserve.
+
+        Target: batch × width × vocabulary logits, batch × width × hidden size × tapped layers, a mask of batch × width
+        × (context + width). Every role: KV indices of batch × width × context (triton, flashinfer), else a page table.
+        """
         self.speculation(case)
         if not case.settings.cuda_graph.need():
             raise self.skip("CUDA graphs are off")

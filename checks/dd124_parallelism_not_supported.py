@@ -128,7 +128,10 @@ class ParallelismNotSupported(Check):
     )
 
     def judge(self, case: Case) -> Iterator[Finding]:
-        """Each limit of the launch's algorithm that this release has."""
+        """Each limit of the launch's algorithm that this release has, in a table by algorithm and release.
+
+        It holds pipeline stages, DP attention, the language-model head under it, context parallelism, and rank counts.
+        """
         algorithm = self.speculation(case)
         limits = [limit for limit in LIMITS if algorithm in limit.algorithms]
         if not limits:

@@ -14,14 +14,6 @@ from ddtree_doctor.checks import rules
 from ddtree_doctor.rule import Check
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
-BLOCKS = {
-    ("error", True): "blocks a launch",
-    ("error", False): "never blocks: a report, not a proof",
-    ("warning", True): "warns",
-    ("warning", False): "warns",
-    ("info", True): "informs",
-    ("info", False): "informs",
-}
 GROUPS = {
     "DD0": "Host",
     "DD1": "Configuration",
@@ -48,7 +40,7 @@ def page(rule: type[Check]) -> str:
         "",
         "| | |",
         "|---|---|",
-        f"| severity | {rule.severity}: {BLOCKS[rule.severity, rule.confidence != 'reported']} |",
+        f"| severity | {rule.severity}{': blocks a launch' if rule.severity == 'error' else ''} |",
         f"| confidence | {rule.confidence} |",
         f"| tier | {rule.tier} |",
         f"| required | {'yes' if rule.required else 'no'}: {needed} |",

@@ -67,6 +67,12 @@ def test_a_report_alone_never_blocks(rule: type[Check]) -> None:
     assert (rule.confidence, rule.severity) != ("reported", "error")
 
 
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.refuses], ids=code)
+def test_what_keeps_the_engine_from_starting_is_known_without_starting_it(rule: type[Check]) -> None:
+    assert rule.tier == "static"
+    assert rule.confidence != "reported"
+
+
 @pytest.mark.parametrize("rule", RULES, ids=code)
 def test_references_are_public_addresses(rule: type[Check]) -> None:
     assert len(set(rule.references)) == len(rule.references)
