@@ -17,6 +17,8 @@ MAX_DEPTH = 100
 MAX_NODES = 200_000
 MAX_MERGES = 20
 
+NULL = "tag:yaml.org,2002:null"
+
 
 class Malformed(Exception):
     """The text is no YAML that can be used; the message says where and why. `line` is 1-based."""
@@ -76,10 +78,10 @@ def sequence(node: yaml.Node | None) -> list[yaml.Node] | None:
 
 
 def pieces(node: yaml.Node | None) -> tuple[Piece, ...] | None:
-    """A scalar's text, one piece a line, None for any other node. Lines are exact in a `|` block and plain scalars."""
+    """A scalar's text, one piece a line, None for null and any other node. Lines are exact in a `|` block."""
     import yaml
 
-    if not isinstance(node, yaml.ScalarNode):
+    if not isinstance(node, yaml.ScalarNode) or node.tag == NULL:
         return None
     first = node.start_mark.line + 1
     if node.style == "|":

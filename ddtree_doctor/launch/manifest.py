@@ -128,7 +128,7 @@ class _Compose(_Manifest):
         node = members.get("environment")
         items = sequence(node)
         if items is None:
-            pairs = [(name, pieces(value) or ()) for name, value in mapping(node).items()]
+            pairs = [(name, text) for name, value in mapping(node).items() if (text := pieces(value))]
         else:
             pairs = [_pair(text) for item in items if (text := pieces(item))]
         return {name: self.hidden(name, self.interpolate(text, {})) for name, text in pairs if name}

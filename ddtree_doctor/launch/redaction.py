@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from ddtree_doctor.launch.scope import Scalar
 from ddtree_doctor.launch.secrets import REDACTED, Vault, glued_secret, is_secret_name, secret_option
@@ -15,8 +16,12 @@ MAX_WORD = 64 * 1024
 """Longer words are no arguments of anyone; they are not searched and not kept."""
 
 SECRET_OPTIONS = ("--api-key", "--admin-api-key")
+NUMBERS = frozenset({"int", "float", "bool", "human_readable_int"})
+"""Types of values that are no secrets, whatever the option's name."""
+
 MIN_ABBREVIATION = 5
 MAX_TYPOS = 2
+MAX_NAME = 20
 
 
 def redact_fields(fields: Sequence[Field], table: Table, vault: Vault) -> tuple[Field, ...]:
@@ -51,7 +56,8 @@ def _redact(one: Field, before: str, table: Table, vault: Vault) -> Field:
     if _takes_secret(before, table) and not text.startswith("--"):
         return _hidden(one, text, REDACTED, vault)
     name, equals, value = text.partition("=")
-    if equals and value and (_takes_secret(name, table) or is_secret_name(name)):
+    secret = _takes_secret(name, table) if "-" in name else is_secret_name(name)
+    if equals and value and secret:
         return _hidden(one, value, f"{name}={REDACTED}", vault)
     if text.startswith("-") and name not in table and (option := glued_secret(text)):
         return _hidden(one, text[len(option) :], option + REDACTED, vault)
@@ -69,15 +75,17 @@ def _takes_secret(word: str, table: Table) -> bool:
     """Whether the value after `word` is secret."""
     if "-" not in word or "=" in word:
         return False
+    option = table.option(word)
+    if option:
+        return option.type not in NUMBERS and option.arity != "0" and is_secret_name(option.name)
     if secret_option(word):
         return True
-    if not word.startswith("--") or word in table:
-        return False
-    option = table.option(word)
-    return is_secret_name(option.name) if option else _resembles_secret(word)
+    return word.startswith("--") and len(word) <= MAX_NAME and _resembles_secret(word)
 
 
+@lru_cache(maxsize=256)
 def _resembles_secret(word: str) -> bool:
+    """Whether a word that is no option of the engine is one that takes a secret, cut short or misspelt."""
     plain = word.lower().replace("_", "-")
     return any(
         (len(plain) >= MIN_ABBREVIATION and secret.startswith(plain)) or _typos(plain, secret) <= MAX_TYPOS

@@ -14,7 +14,7 @@ from ddtree_doctor.launch.words import Field, Piece
 
 __all__ = ["Array", "Budget", "Remark", "Scalar", "Scope", "Variable"]
 
-MAX_WORDS = 2_000_000
+MAX_WORDS = 500_000
 MAX_CHARACTERS = 64 * 1024 * 1024
 MAX_VALUE = 1024 * 1024
 

@@ -17,13 +17,16 @@ MIN_WHOLE = 4
 
 MAX_SECRETS = 1000
 
+SHORTEST_SHAPE = 14
+"""Length of the shortest text that `_SHAPES` matches."""
+
 _NAME = re.compile(
     r"(?:^|_)(?:api_?keys?|keys?|key_[a-z]|token|auth|pass|passwd|passphrase|credentials?|dsn)$"
     r"|secret|passw(?:or)?d|(?:^|_)aws_|api_?key|access_?key|private_?key|credential|token$|authorization",
     re.IGNORECASE,
 )
 _NOT_SECRET = re.compile(
-    r"(?:^|_)(?:(?:pad|eos|bos|unk|sep|cls|mask|stop|draft|verify|per|num|max|min)_token|(?:primary|cache|sort)_key)$",
+    r"(?:^|_)(?:(?:first|pad|eos|bos|unk|sep|cls|mask|stop|draft|verify|per|num|max|min)_token|(?:primary|cache|sort)_key)$",
     re.IGNORECASE,
 )
 _GLUED = re.compile(r"^(--?[\w-]*?(?:api[-_]?key|password|secret))(?![\w-]*=)(.+)$", re.IGNORECASE | re.DOTALL)
@@ -60,7 +63,7 @@ def redact_text(text: str) -> str:
         text = _MEMBER.sub(_member, text)
     if " " in text:
         text = _BEARER.sub(rf"\g<1>\g<2>{REDACTED}", text)
-    return _SHAPES.sub(REDACTED, text)
+    return _SHAPES.sub(REDACTED, text) if len(text) >= SHORTEST_SHAPE else text
 
 
 def glued_secret(word: str) -> str | None:

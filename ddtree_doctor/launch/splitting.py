@@ -14,16 +14,16 @@ from ddtree_doctor.launch.words import Field, Piece
 __all__ = ["split"]
 
 
-def _tokens(single: str) -> re.Pattern[str]:
+def _tokens(single: str, escaped: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<blank>[ \t\r\n]+)|'(?P<single>{single})'|\"(?P<double>(?:[^\"\\]|\\.)*)\"|\\(?P<escaped>.)"
+        rf"(?P<blank>[ \t\r\n]+)|'(?P<single>{single})'|\"(?P<double>(?:[^\"\\]|\\.)*)\"|\\(?P<escaped>{escaped})"
         r"|(?P<plain>[^ \t\r\n'\"\\]+)|(?P<open>['\"\\])",
         re.DOTALL,
     )
 
 
-_COMPOSE = _tokens(r"[^']*")
-_SYSTEMD = _tokens(r"(?:[^'\\]|\\.)*")
+_COMPOSE = _tokens(r"[^']*", ".")
+_SYSTEMD = _tokens(r"(?:[^'\\]|\\.)*", r"x[0-9A-Fa-f]{2}|[0-7]{3}|.")
 
 
 def split(pieces: Sequence[Piece], name: str, *, c_escapes: bool = False) -> list[Field]:

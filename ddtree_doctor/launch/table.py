@@ -26,6 +26,7 @@ class Table:
         self.options = options
         self._by_text = {text: option for option in options for text in option.options}
         self._texts = sorted(self._by_text)
+        self._found: dict[str, Option | None] = {}
 
     def __contains__(self, text: str) -> bool:
         return text in self._by_text
@@ -35,8 +36,13 @@ class Table:
         exact = self._by_text.get(text)
         if exact or not text.startswith("--"):
             return exact
-        fields = {self._by_text[full].name: full for full in self.completions(text)}
-        return self._by_text[next(iter(fields.values()))] if len(fields) == 1 else None
+        if text not in self._found:
+            self._found[text] = self._abbreviated(text)
+        return self._found[text]
+
+    def _abbreviated(self, text: str) -> Option | None:
+        meant = {option.name: option for full in self.completions(text) for option in (self._by_text[full],)}
+        return next(iter(meant.values())) if len(meant) == 1 else None
 
     def completions(self, text: str) -> list[str]:
         """The spellings that begin with `text`."""

@@ -72,8 +72,8 @@ def _value(flag: Flag, option: Option) -> Any:
 def _switch(flag: Flag, option: Option) -> bool:
     if flag.values:
         raise _Malformed(f"{flag.option} is a switch, {flag.values[0][:MAX_WORD]!r} given; leave the value out")
-    positive = "--" + flag.option.removeprefix("--no-")
-    return not (flag.option.startswith("--no-") and positive in option.options)
+    spelled = next((text for text in option.options if text.startswith(flag.option)), flag.option)
+    return not (spelled.startswith("--no-") and "--" + spelled.removeprefix("--no-") in option.options)
 
 
 def _fewest(arity: str) -> int:

@@ -20,10 +20,10 @@ def test_nesting_of_any_depth_is_skipped_in_linear_time():
     depth = 200_000
     cursor = Cursor(Source.of_text("$(" * depth + ")" * depth, "script"))
     cursor.pos = 2
-    begin = time.perf_counter()
+    begin = time.process_time()
     cursor.skip(")", 0)
     assert cursor.pos == len(cursor.text)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_documents_end_at_their_own_line():

