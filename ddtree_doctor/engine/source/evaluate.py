@@ -56,6 +56,9 @@ class Evaluator:
         if node is None or depth <= 0:
             return UNRESOLVED
         plain = literal(node)
+        if isinstance(plain, set):
+            # The order of a set changes with every process; facts must not.
+            return sorted(plain, key=repr)
         if plain is not UNRESOLVED:
             return plain
         read = _READERS.get(type(node))

@@ -12,6 +12,7 @@ from sglang.srt.there import BASE, Mode, names_of
 PLAIN = ["a", "b"]
 JOINED = PLAIN + ["c"] + list(BASE)
 SPREAD = [*PLAIN, "d"]
+SET = {"r", "p", "q"}
 PRODUCT = 10 * 1000 * 1000
 MODES = [m.value for m in Mode]
 NAMES = [m.name.lower() for m in Mode]
@@ -55,6 +56,8 @@ def evaluate(tree_of):
         ("PLAIN", ["a", "b"]),
         ("JOINED", ["a", "b", "c", "z"]),
         ("SPREAD", ["a", "b", "d"]),
+        ("SET", ["p", "q", "r"]),
+        ("list(SET)", ["p", "q", "r"]),
         ("PRODUCT", 10_000_000),
         ("MODES", ["none", "all"]),
         ("NAMES", ["none", "all"]),
