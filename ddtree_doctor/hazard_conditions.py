@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -51,7 +52,7 @@ def holds(hazard: Hazard, case: Case) -> bool:
 
 def _finding(check: Check, case: Case, hazard: Hazard) -> Finding:
     switches = hazard.when.get("switch", {})
-    return check.found(
+    found = check.found(
         hazard.id,
         f"{hazard.title}: {hazard.effect} ({hazard.provenance}, {hazard.seen}; cause: {hazard.cause})",
         at=case.at(*switches, "speculative_algorithm"),
@@ -63,6 +64,7 @@ def _finding(check: Check, case: Case, hazard: Hazard) -> Finding:
         when=dict(hazard.when),
         sources=list(hazard.sources),
     )
+    return replace(found, references=hazard.sources)
 
 
 def _arch(case: Case, wanted: list[str]) -> bool:

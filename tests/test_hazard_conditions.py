@@ -120,5 +120,6 @@ def test_hazards_that_hold_are_reported_before_one_that_is_open() -> None:
     first = next(found)
     assert first.confidence == "reported"
     assert "not established" in first.message
+    assert first.references == ("https://github.com/a/b/issues/1",)
     with pytest.raises(NotKnown, match="a-hazard"):
         next(found)
