@@ -13,7 +13,7 @@ from ddtree_doctor.launch.words import ArrayWord, Word
 
 __all__ = ["Token", "tokenize"]
 
-MAX_TOKENS = 500_000
+MAX_TOKENS = 200_000
 
 _BLANK = re.compile(r"(?:[ \t]+|\\\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
@@ -41,7 +41,7 @@ def tokenize(source: Source) -> list[Token]:
 
     Raises UsageError for a quote or substitution that is never closed.
     """
-    return _Lexer(source).run()
+    return _Lexer(source).all()
 
 
 class _Lexer(Speller):
@@ -53,7 +53,7 @@ class _Lexer(Speller):
         self.swallowed = ""
         self.no_arithmetic = 0
 
-    def run(self) -> list[Token]:
+    def all(self) -> list[Token]:
         size = len(self.text)
         while self.pos < size:
             if len(self.tokens) > MAX_TOKENS:
@@ -67,7 +67,7 @@ class _Lexer(Speller):
         return self.tokens
 
     def _add(self, kind: str, text: str, begin: int, *, cut: str = "") -> None:
-        self.tokens.append(Token(kind, text, self.source.at(begin)[0], None, cut))
+        self.tokens.append(Token(kind, text, self.source.at(begin).line, None, cut))
 
     def _blank(self) -> None:
         if match := _BLANK.match(self.text, self.pos):

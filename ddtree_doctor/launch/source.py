@@ -5,66 +5,62 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from ddtree_doctor.errors import UsageError
 
 if TYPE_CHECKING:
     from ddtree_doctor.launch.words import Piece
 
-__all__ = ["MAX_BYTES", "Source", "decode"]
+__all__ = ["MAX_BYTES", "Mark", "Source", "decode", "too_large"]
 
 MAX_BYTES = 16 * 1024 * 1024
 """Largest launch file that is read. The largest published ones have some ten thousand bytes."""
 
 
+class Mark(NamedTuple):
+    """Where a stretch of text came from: its 1-based line (None on the command line), and what is said about it."""
+
+    line: int | None
+    why: str = ""
+    assumed: str = ""
+
+
 class Source:
-    """A text to be read by the shell's rules.
+    """A text to be read by the shell's rules: `marks[i]` is of the segment that begins at offset `starts[i]`."""
 
-    `starts[i]` is the offset at which segment i begins, `lines[i]` its 1-based line in the user's file (None on the
-    command line) and `whys[i]` why it is not known ("" where it is).
-    """
+    __slots__ = ("marks", "name", "starts", "text")
 
-    __slots__ = ("lines", "name", "starts", "text", "whys")
-
-    def __init__(self, text: str, name: str, starts: list[int], lines: list[int | None], whys: list[str]) -> None:
-        self.text, self.name, self.starts, self.lines, self.whys = text, name, starts, lines, whys
+    def __init__(self, text: str, name: str, starts: list[int], marks: list[Mark]) -> None:
+        self.text, self.name, self.starts, self.marks = text, name, starts, marks
 
     @classmethod
-    def of_text(cls, text: str, name: str, line: int | None = 1) -> Source:
-        """A file's text whose first line is `line`."""
+    def of_text(cls, text: str, name: str, line: int = 1) -> Source:
+        """A file's text whose first line is `line`; each line is a segment."""
         starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        lines = [None if line is None else line + index for index in range(len(starts))]
-        return cls(text, name, starts, lines, [""] * len(starts))
+        return cls(text, name, starts, [Mark(line + index) for index in range(len(starts))])
 
     @classmethod
     def of_pieces(cls, pieces: Iterable[Piece], name: str) -> Source:
-        """The text that expansion left behind, as `bash -c` reads it again."""
-        starts: list[int] = []
-        lines: list[int | None] = []
-        whys: list[str] = []
-        texts: list[str] = []
-        offset = 0
-        for piece in pieces:
-            starts.append(offset)
-            lines.append(piece.line)
-            whys.append(piece.why)
-            texts.append(piece.text)
-            offset += len(piece.text)
-        return cls("".join(texts), name, starts or [0], lines or [None], whys or [""])
+        """The text that expansion left behind, as `bash -c` reads it again; each piece is a segment."""
+        kept = [piece for piece in pieces if piece.text]
+        starts = list(accumulate((len(piece.text) for piece in kept), initial=0))
+        marks = [Mark(piece.line, piece.why, piece.assumed) for piece in kept]
+        return cls("".join(piece.text for piece in kept), name, starts, [*marks, *(marks[-1:] or [Mark(None)])])
 
-    def at(self, offset: int) -> tuple[int | None, str]:
-        """The line of the character at `offset`, and why it is not known."""
-        index = max(bisect_right(self.starts, offset) - 1, 0)
-        return self.lines[index], self.whys[index]
+    def at(self, offset: int) -> Mark:
+        """What the character at `offset` is marked with."""
+        return self.marks[max(bisect_right(self.starts, offset) - 1, 0)]
 
-    def starts_between(self, begin: int, end: int) -> list[int]:
-        """The offsets inside (begin, end) at which a segment begins."""
-        return self.starts[bisect_right(self.starts, begin) : bisect_left(self.starts, end)]
+    def spans(self, begin: int, end: int) -> list[tuple[int, int]]:
+        """(begin, end) cut where segments meet; one empty span where it is empty."""
+        cuts = [begin, *self.starts[bisect_right(self.starts, begin) : bisect_left(self.starts, end)], end]
+        return list(pairwise(cuts))
 
     def place(self, offset: int) -> str:
         """`run.sh:12` for a message."""
-        line, _ = self.at(offset)
+        line = self.at(offset).line
         return self.name if line is None else f"{self.name}:{line}"
 
 

@@ -17,10 +17,9 @@ MAX_DEPTH = 40
 _PLAIN = re.compile(r"[^ \t\n\\'\"$`|&;()<>]+")
 _PLAIN_AROUND_TEMPLATES = re.compile(r"(?:[^ \t\n\\'\"$`|&;()<>{]|\{(?!\{))+")
 _TEMPLATE = re.compile(r"\{\{[^{}\n]{1,200}\}\}")
-_IN_QUOTES = re.compile(r'[^\\"$`\n]+\n?|\n')
-_IN_ARGUMENT = re.compile(r"[^\\'\"$`}\n]+\n?|\n")
-_IN_QUOTED_ARGUMENT = re.compile(r'[^\\"$`}\n]+\n?|\n')
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_IN_QUOTES = re.compile(r'[^\\"$`]+')
+_IN_ARGUMENT = re.compile(r"[^\\'\"$`}]+")
+_IN_QUOTED_ARGUMENT = re.compile(r'[^\\"$`}]+')
 _PARAMETER = re.compile(r"\$(?:\\\n)*(?:([A-Za-z_](?:(?:\\\n)*[A-Za-z0-9_])*)|([0-9@*#?$!-]))")
 _OLD_ARITHMETIC = re.compile(r"\$\[([^\]\n]{0,200})\]")
 _BRACED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[([@*]|-?[0-9]+)\])?(:?[-=+?])?")
@@ -45,12 +44,18 @@ class Speller(Cursor):
         parts: list[Part] = []
         while self.pos < len(self.text) and self._unquoted(parts):
             pass
-        return Word(tuple(parts), self.source.at(begin)[0])
+        return Word(tuple(parts), self.source.at(begin).line)
 
     def piece(self, text: str, begin: int, *, quoted: bool, why: str = "") -> Piece:
         """A piece whose text stood at `begin`."""
-        line, unknown = self.source.at(begin)
-        return Piece(text, line, quoted, why or unknown, self._junk_at(begin))
+        mark = self.source.at(begin)
+        return Piece(text, mark.line, quoted, why or mark.why, self._junk_at(begin), mark.assumed)
+
+    def run(self, begin: int, end: int, parts: list[Part], *, quoted: bool) -> None:
+        """Take text as it stands, one piece a segment so that each knows where it came from, and move past it."""
+        for first, last in self.source.spans(begin, end):
+            parts.append(self.piece(self.text[first:last], first, quoted=quoted))
+        self.pos = end
 
     def _junk_at(self, begin: int) -> str:
         return self.junk if begin < self.junk_end else ""
@@ -58,8 +63,7 @@ class Speller(Cursor):
     def _unquoted(self, parts: list[Part]) -> bool:
         """Read one part outside quotes; False where the word ends."""
         if match := self.plain.match(self.text, self.pos):
-            parts.append(self.piece(match.group(), self.pos, quoted=False))
-            self.pos = match.end()
+            self.run(self.pos, match.end(), parts, quoted=False)
             return True
         char = self.text[self.pos]
         if char == "{":
@@ -108,17 +112,8 @@ class Speller(Cursor):
     def _single(self, parts: list[Part]) -> None:
         begin = self.pos
         self.pos += 1
-        end = self.find("'", begin)
-        self._lines(self.text[self.pos : end], self.pos, parts)
-        self.pos = end + 1
-
-    def _lines(self, text: str, begin: int, parts: list[Part]) -> None:
-        """Quoted text, one piece a line so that each knows its own."""
-        if "\n" not in text:
-            parts.append(self.piece(text, begin, quoted=True))
-            return
-        for match in _LINES.finditer(text):
-            parts.append(self.piece(match.group(), begin + match.start(), quoted=True))
+        self.run(self.pos, self.find("'", begin), parts, quoted=True)
+        self.pos += 1
 
     def _double(self, parts: list[Part]) -> None:
         begin, before = self.pos, len(parts)
@@ -131,8 +126,7 @@ class Speller(Cursor):
         """Read quoted parts up to `closer` and past it."""
         while self.pos < len(self.text):
             if match := plain.match(self.text, self.pos):
-                parts.append(self.piece(match.group(), self.pos, quoted=True))
-                self.pos = match.end()
+                self.run(self.pos, match.end(), parts, quoted=True)
             elif self.text[self.pos] == closer:
                 self.pos += 1
                 return
@@ -202,7 +196,7 @@ class Speller(Cursor):
         operator: str = "",
         argument: tuple[Part, ...] = (),
     ) -> Parameter:
-        line, _ = self.source.at(begin)
+        line = self.source.at(begin).line
         return Parameter(name, line, quoted, index, operator, argument, self._junk_at(begin))
 
     def _substitution(self, parts: list[Part], *, quoted: bool) -> None:
@@ -216,7 +210,7 @@ class Speller(Cursor):
             self._opaque(inside, begin, parts, quoted=quoted)
 
     def _arithmetic(self, text: str, begin: int, parts: list[Part], *, quoted: bool) -> None:
-        line, _ = self.source.at(begin)
+        line = self.source.at(begin).line
         parts.append(Arithmetic(text, line, quoted, self._junk_at(begin)))
 
     def _braced(self, parts: list[Part], *, quoted: bool) -> None:
@@ -256,8 +250,7 @@ class Speller(Cursor):
     def _until_brace(self, begin: int, parts: list[Part]) -> None:
         while self.pos < len(self.text):
             if match := _IN_ARGUMENT.match(self.text, self.pos):
-                parts.append(self.piece(match.group(), self.pos, quoted=False))
-                self.pos = match.end()
+                self.run(self.pos, match.end(), parts, quoted=False)
             elif self.text[self.pos] == "}":
                 self.pos += 1
                 return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.ansi import unescape
@@ -59,19 +58,12 @@ def _pieces(source: Source, match: re.Match[str], *, c_escapes: bool) -> list[Pi
     quoted = kind != "plain"
     whole = match.group(kind)
     if text != whole:
-        line, why = source.at(begin)
-        return [Piece(text, line, quoted, why)]
-    return [Piece(part, *_placed(source, at, quoted)) for at, part in _segments(source, begin, whole)]
+        return [_piece(source, text, begin, quoted)]
+    return [
+        _piece(source, source.text[first:last], first, quoted) for first, last in source.spans(begin, begin + len(text))
+    ]
 
 
-def _placed(source: Source, at: int, quoted: bool) -> tuple[int | None, bool, str]:
-    line, why = source.at(at)
-    return line, quoted, why
-
-
-def _segments(source: Source, begin: int, text: str) -> list[tuple[int, str]]:
-    """The text cut at the source's segment starts, each part with its offset."""
-    end = begin + len(text)
-    cuts = [begin, *source.starts_between(begin, end), end]
-    parts = [(first, source.text[first:last]) for first, last in pairwise(cuts) if last > first]
-    return parts or [(begin, "")]
+def _piece(source: Source, text: str, at: int, quoted: bool) -> Piece:
+    mark = source.at(at)
+    return Piece(text, mark.line, quoted, mark.why, "", mark.assumed)

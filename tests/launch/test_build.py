@@ -58,3 +58,10 @@ def test_disaggregation_gives_a_launch_its_role():
     assert launch(f"{SERVER} --disaggregation-mode prefill").role == "prefill"
     assert launch(f"{SERVER} --disaggregation-mode $M").role is None
     assert launch(f"{SERVER} --tp 8").role is None
+
+
+def test_what_was_assumed_and_what_is_not_known_outlive_another_shell():
+    found = launch(f'TP=${{TP:-8}}\nif a; then M=x; else M=y; fi\nbash -c "{SERVER} --tp $TP --model a/$M/$N"')
+    assert kinds(found) == ["default-taken"]
+    assert found.flag("tp_size").value == "8"
+    assert found.unknown == {"model_path": "it depends on the condition at line 2"}

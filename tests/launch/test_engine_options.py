@@ -19,11 +19,12 @@ PARSER = """
 import argparse, json, sys
 from sglang.srt.server_args import ServerArgs
 
+parser = argparse.ArgumentParser(prog="launch")
+ServerArgs.add_cli_args(parser)
+for action in parser._actions:
+    action.default, action.required = argparse.SUPPRESS, False
+
 def parsed(words):
-    parser = argparse.ArgumentParser(prog="launch")
-    ServerArgs.add_cli_args(parser)
-    for action in parser._actions:
-        action.default, action.required = argparse.SUPPRESS, False
     try:
         return vars(parser.parse_args(words))
     except SystemExit:

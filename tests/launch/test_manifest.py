@@ -85,7 +85,7 @@ def test_compose_services_are_read_with_their_entrypoint_and_environment():
     assert two.environment == {"C": "3"}
     assert flags(four) == [("--model-path", "m"), ("--tp", "8")]
     assert [flag.location.line for flag in four.flags] == [27, 28]
-    assert kinds(one) == ["default-taken", "default-taken"]
+    assert [note.text[:3] for note in one.notes] == ["$TP", "$B "]
 
 
 def test_kubernetes_containers_are_read_with_their_variables():

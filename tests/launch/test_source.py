@@ -1,22 +1,23 @@
 import pytest
 
 from ddtree_doctor.errors import UsageError
-from ddtree_doctor.launch.source import MAX_BYTES, Source, decode
+from ddtree_doctor.launch.source import MAX_BYTES, Mark, Source, decode
 from ddtree_doctor.launch.words import Piece
 
 
 def test_text_knows_its_lines():
     source = Source.of_text("a\nbc\n", "run.sh", line=10)
-    assert [source.at(offset) for offset in (0, 1, 2, 4, 5)] == [(10, ""), (10, ""), (11, ""), (11, ""), (12, "")]
+    assert [source.at(offset) for offset in (0, 1, 2, 4, 5)] == [Mark(10), Mark(10), Mark(11), Mark(11), Mark(12)]
     assert source.place(3) == "run.sh:11"
 
 
 def test_text_made_of_pieces_keeps_their_lines_and_what_is_not_known():
     source = Source.of_pieces((Piece("ab", 3), Piece("$X", 7, why="unset"), Piece("c", None)), "run.sh")
     assert source.text == "ab$Xc"
-    assert [source.at(offset) for offset in (1, 2, 4)] == [(3, ""), (7, "unset"), (None, "")]
+    assert [source.at(offset) for offset in (1, 2, 4)] == [Mark(3), Mark(7, "unset"), Mark(None)]
     assert source.place(4) == "run.sh"
-    assert source.starts_between(0, 5) == [2, 4]
+    assert source.spans(1, 5) == [(1, 2), (2, 4), (4, 5)]
+    assert source.spans(2, 2) == [(2, 2)]
 
 
 @pytest.mark.parametrize(
