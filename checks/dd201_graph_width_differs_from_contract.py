@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import ledger_of
+from ddtree_doctor.checks.observed import ledger_of, of_role
 from ddtree_doctor.contract.model import RoleContract
 from ddtree_doctor.knowledge import NotKnown
 from ddtree_doctor.ledger import Row
@@ -38,18 +38,24 @@ class GraphWidthDiffersFromContract(Check):
         if not case.contract.roles:
             raise NotKnown("roles", "the algorithm's roles are not known")
         for demand in case.contract.roles:
-            row = ledger.row(demand.role)
-            if row is None or row.unknown:
-                why = "no graph runner of this role was seen" if row is None else row.unknown
-                unjudged = unjudged or NotKnown(demand.subject, why)
-            elif row.tokens_per_bs is None or demand.width.value is None:
-                unjudged = unjudged or NotKnown(f"width of {row.subject}", demand.width.why or "not recorded")
-            elif row.tokens_per_bs != demand.width.value:
-                yield self.width(case, row, demand, row.tokens_per_bs, demand.width.value)
+            for row in of_role(ledger, demand.role):
+                try:
+                    yield from self.role(case, row, demand)
+                except NotKnown as missing:
+                    unjudged = unjudged or missing
         if unjudged:
             raise unjudged
 
-    def width(self, case: Case, row: Row, demand: RoleContract, observed: int, expected: int) -> Finding:
+    def role(self, case: Case, row: Row, demand: RoleContract) -> Iterator[Finding]:
+        """One runner of one role. Raises NotKnown where either width is missing."""
+        if row.unknown:
+            raise NotKnown(demand.subject, row.unknown)
+        if row.tokens_per_bs is None:
+            raise NotKnown(f"width of {row.subject}", "the probe did not record it")
+        if row.tokens_per_bs != (expected := demand.width.need()):
+            yield self.width(case, row, row.tokens_per_bs, expected)
+
+    def width(self, case: Case, row: Row, observed: int, expected: int) -> Finding:
         """The finding: both numbers, who sized the graph, and the error that a first request would meet."""
         error = (
             f"The size of tensor a ({observed}) must match the size of tensor b ({expected}) "

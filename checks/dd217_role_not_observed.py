@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import ledger_of
+from ddtree_doctor.checks.observed import ledger_of, of_role
 from ddtree_doctor.knowledge import NotKnown
 from ddtree_doctor.rule import Case, Check, Finding
 
@@ -24,10 +24,9 @@ class RoleNotObserved(Check):
     def judge(self, case: Case) -> Iterator[Finding]:
         """Every role of the contract: whether it has a row, and whether that row holds graphs."""
         ledger, unseen = ledger_of(case), []
-        for demand in case.contract.roles:
-            row = ledger.row(demand.role)
-            if row is None or row.unknown:
-                unseen.append(f"{demand.role} ({'no runner was seen' if row is None else row.unknown})")
+        for row in (row for demand in case.contract.roles for row in of_role(ledger, demand.role)):
+            if row.unknown:
+                unseen.append(f"{row.role} ({row.unknown})")
             elif not row.capture_bs:
                 yield self.found(row.subject, f"{row.runner} has an empty capture list", runner=row.runner)
         if unseen:

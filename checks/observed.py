@@ -12,7 +12,17 @@ from ddtree_doctor.knowledge import NotApplicable, NotKnown
 from ddtree_doctor.ledger import Ledger, Row
 from ddtree_doctor.rule import Case, Check, Finding
 
-__all__ = ["LIST_FLAGS", "attends_by_triton", "demanded_base", "fed", "graphs", "ledger_of", "recomputed", "too_small"]
+__all__ = [
+    "LIST_FLAGS",
+    "attends_by_triton",
+    "demanded_base",
+    "fed",
+    "graphs",
+    "ledger_of",
+    "of_role",
+    "recomputed",
+    "too_small",
+]
 
 LIST_FLAGS = ("cuda_graph_bs", "cuda_graph_bs_decode", "cuda_graph_max_bs", "cuda_graph_max_bs_decode")
 """The engine's fields that a launch sets its capture list by, in all releases."""
@@ -28,6 +38,12 @@ def ledger_of(case: Case) -> Ledger:
     if case.ledger.unknown:
         raise NotKnown("ledger", case.ledger.unknown)
     return case.ledger
+
+
+def of_role(ledger: Ledger, role: str) -> tuple[Row, ...]:
+    """Every row of `role` (one a draft layer, where each has a runner); one that says so if there is none."""
+    absent = Row(algorithm=ledger.algorithm, role=role, unknown="no graph runner of this role was seen")
+    return tuple(row for row in ledger.rows if row.role == role) or (absent,)
 
 
 def graphs(case: Case) -> tuple[tuple[Row, RoleContract], ...]:

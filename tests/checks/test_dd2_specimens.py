@@ -118,3 +118,11 @@ def test_a_capture_that_stops_under_a_stand_in_is_unknown() -> None:
     outcome, _ = judged("DD221", "fires", attention_backend=other)
     assert outcome.status == "unknown"
     assert "size of tensor" in outcome.reason
+
+
+def test_every_runner_of_a_role_is_judged_not_only_its_first() -> None:
+    specimen = json.loads((SPECIMENS / "DD201" / "passes.json").read_text())
+    draft = specimen["ledger"]["rows"][1]
+    specimen["ledger"]["rows"].append({**draft, "tokens_per_bs": draft["tokens_per_bs"] + 1})
+    (outcome,) = judge(case_of(specimen), (SHAPE["DD201"],), "shape")
+    assert [found.evidence["observed"] for found in outcome.findings] == [draft["tokens_per_bs"] + 1]
