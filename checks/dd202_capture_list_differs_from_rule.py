@@ -33,6 +33,7 @@ class CaptureListDiffersFromRule(Check):
                     f"the capture list {' and '.join(filter(None, parts))}; batch size × {fed(row, 'width')} must be a "
                     f"multiple of {rule.base} and the batch size at most {rule.pool}",
                     at=case.at(*LIST_FLAGS),
+                    fix=(f"{case.spelled(*LIST_FLAGS)} with sizes that satisfy the rule", *self.fix[1:]),
                     observed=list(row.capture_bs),
                     expected=list(rule.sizes),
                     extra=extra,

@@ -30,6 +30,7 @@ class SmallestBatchesNotCaptured(Check):
                     f"the smallest captured batch is {smallest}; {lost} were configured and fit, so they run padded "
                     f"to {smallest} requests",
                     at=case.at(*LIST_FLAGS),
+                    fix=(f"{case.spelled(*LIST_FLAGS)} with the sizes {lost} too", *self.fix[1:]),
                     observed=smallest,
                     expected=rule.sizes[0],
                     missing=lost,

@@ -20,6 +20,7 @@ class MetadataTooNarrow(Check):
     )
     fix = (
         "in the engine: size it by the largest captured batch and the width of req_to_token",
+        "--max-running-requests: a multiple of mul_base, where the list was padded beyond the request pool",
         "--context-length: lower it by the verify width until then",
     )
     references = (

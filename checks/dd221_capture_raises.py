@@ -11,7 +11,7 @@ from ddtree_doctor.rule import Case, Check, Finding
 
 _SHAPE_ERROR = re.compile(
     r"size of tensor|is invalid for input of size|shapes cannot be multiplied|must match the (existing|expanded) size"
-    r"|out of bounds|out of range|split_with_sizes|shape mismatch|dimension"
+    r"|must be the same size as output size|out of bounds|out of range|split_with_sizes|shape mismatch|dimension"
 )
 
 

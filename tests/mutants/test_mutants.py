@@ -52,6 +52,6 @@ def test_every_mutant_says_what_is_broken_and_which_rule_finds_it() -> None:
 
 
 def test_every_shape_rule_that_can_find_something_has_a_mutant() -> None:
-    """DD213 and DD217 speak of what no single fault of the engine brings about."""
+    """DD217 finds a runner with an empty list, which SGLang itself refuses to build."""
     killed = {mutant(name).KILLED_BY for name in NAMES}
-    assert CODES - killed <= {"DD213", "DD217", "DD221"}
+    assert CODES - killed <= {"DD217"}
