@@ -7,7 +7,7 @@ afterwards.
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from ddtree_doctor.launch.nodes import (
@@ -30,7 +30,7 @@ _CHANGED = re.compile(r"([A-Za-z_]\w*)\s*(?:\+\+|--|[-+*/%]?=(?!=))|(?:\+\+|--)\
 _TESTS = frozenset({"[", "[[", "test"})
 
 
-class Flow:
+class Flow(ABC):
     """A walk through nodes with the scope at the present place."""
 
     def __init__(self, scope: Scope) -> None:

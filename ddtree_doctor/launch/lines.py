@@ -72,7 +72,7 @@ class Lines:
     def with_rest(self, head: Simple) -> Simple:
         """`head` with the commands after it that were meant to be its next lines.
 
-        Lines that begin with `-` are no commands and are used up; others are looked at and stay where they are.
+        Lines that begin with an option are no commands and are used up; others are looked at and stay where they are.
         """
         rest: list[tuple[Cut, Simple]] = []
         resume = -1
@@ -80,17 +80,17 @@ class Lines:
             cut = self.cut()
             if not cut:
                 break
-            if resume < 0 and not self.begins_with_dash():
+            if resume < 0 and not self.at_option():
                 resume = self.at
             rest.append((cut, self.simple()))
         if resume >= 0:
             self.at = resume
         return head._replace(rest=tuple(rest)) if rest else head
 
-    def begins_with_dash(self) -> bool:
-        """Whether the next word is none that a command begins with."""
+    def at_option(self) -> bool:
+        """Whether the next word is an option, which no command begins with."""
         word = self.token.word
-        return isinstance(word, Word) and word.begins.startswith("-")
+        return isinstance(word, Word) and word.like_option
 
     def cut(self) -> Cut | None:
         """Move to the next line and say why it was meant to belong to this command; None (unmoved) if it was not."""
@@ -99,7 +99,7 @@ class Lines:
         if first.kind != "newline":
             return None
         self.newlines()
-        if self.begins_with_dash():
+        if self.at_option():
             return Cut(first.cut or "missing-backslash", first.line)
         if first.cut in CONTINUES and self.at == here + 1 and self.token.kind == "word" and not self.reserved_word():
             return Cut(first.cut, first.line)

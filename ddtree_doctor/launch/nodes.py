@@ -24,10 +24,10 @@ class Simple(NamedTuple):
     rest: tuple[tuple[Cut, Simple], ...] = ()
 
     @property
-    def begins_with_dash(self) -> bool:
-        """Whether it begins as no command does."""
+    def like_options(self) -> bool:
+        """Whether it begins with an option, as no command does."""
         first = self.words[0] if self.words else None
-        return isinstance(first, Word) and first.begins.startswith("-")
+        return isinstance(first, Word) and first.like_option
 
 
 class AndOr(NamedTuple):

@@ -14,7 +14,10 @@ from ddtree_doctor.launch.words import Field
 if TYPE_CHECKING:
     from ddtree_doctor.facts.model import Option
 
-__all__ = ["Flags"]
+__all__ = ["REFUSED", "Flags"]
+
+REFUSED = frozenset({"stray-words", "missing-value", "value-for-switch", "ambiguous-option"})
+"""Kinds of notes on what argparse refuses: SGLang exits before it loads anything."""
 
 BUILT_IN = {"--config": ("config", ""), "--help": ("help", "0"), "-h": ("help", "0")}
 """Options of every release that are no field of the engine: name and arity."""

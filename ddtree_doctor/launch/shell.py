@@ -112,8 +112,8 @@ class Shell(Flow):
         remarks: list[Remark],
         expander: Expander,
     ) -> None:
-        dashes = node.rest and node.rest[0][1].begins_with_dash
-        rest = self._rest(node, expander) if dashes or mentioned(fields) else ()
+        options = node.rest and node.rest[0][1].like_options
+        rest = self._rest(node, expander) if options or mentioned(fields) else ()
         if not any(mentioned(line) for line in (fields, *(line for _, line in rest))):
             return
         command = Command(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 __all__ = ["Arithmetic", "ArrayWord", "Field", "Parameter", "Part", "Piece", "Word"]
+
+_OPTION = re.compile(r"--?[A-Za-z]")
 
 
 class Piece(NamedTuple):
@@ -63,6 +66,11 @@ class Word(NamedTuple):
         """The text where nothing in it is quoted or expanded (only then can it be a reserved word), else None."""
         first = self.parts[0] if len(self.parts) == 1 else None
         return first.text if isinstance(first, Piece) and not first.quoted else None
+
+    @property
+    def like_option(self) -> bool:
+        """Whether it begins as an option does and as no command."""
+        return bool(_OPTION.match(self.begins))
 
     @property
     def begins(self) -> str:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ddtree_doctor.launch import read_command
+from ddtree_doctor.launch.options import REFUSED
 from ddtree_doctor.launch.secrets import is_secret_name
 from ddtree_doctor.launch.typing import typed
 
@@ -32,8 +33,6 @@ def parsed(words):
 
 print("ANSWER" + json.dumps([parsed(words) for words in json.load(sys.stdin)], default=str))
 """
-
-REFUSED = {"stray-words", "missing-value", "value-for-switch", "ambiguous-option"}
 
 UNLIKE = {"config", "help", "enable_amd_monokernel", "lora_paths", "model_checksum", "model_type"}
 """Fields whose engine value is made by an action of its own, and those of other parsers."""

@@ -56,3 +56,8 @@ def test_a_command_that_is_whole_has_no_other_meaning():
 def test_many_cut_lines_are_read_in_linear_time():
     text = f"{SERVER} --tp 8 \\ \n" + "word \\ \n" * 5_000
     assert len(launches(text)) == 1
+
+
+def test_prose_below_a_launch_is_no_part_of_it():
+    found = launch(f"{SERVER} --tp 8\n\n- a remark\n-- another\n")
+    assert (found.intended, found.notes) == (None, ())
