@@ -53,7 +53,8 @@ def after_import() -> None:
     """Replace, in the loaded SGLang, the streams of a capture, the gate for CPUs and the table of n-grams."""
     _streams_of_the_host()
     seams.replace("capture context", lambda _: _no_stream_capture)
-    seams.replace("capture stream", lambda _: lambda: None)
+    if not seams.older():
+        seams.replace("capture stream", lambda _: lambda: None)
     seams.replace("decode capture", _capture_on_cpu)
     seams.replace("graph backend", lambda _: _recording_backend())
 

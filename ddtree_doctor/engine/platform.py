@@ -24,7 +24,23 @@ except ImportError:
     PlatformCapabilities = None
 
 
-class RecordingPlatform(SRTPlatform):  # type: ignore[misc]
+class _OlderPools(SRTPlatform):  # type: ignore[misc]
+    """What a release asks an out-of-tree platform for before it falls back to its own pools by itself."""
+
+    def get_mha_kv_pool_cls(self) -> type:
+        """SGLang's own KV pool."""
+        from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool
+
+        return MHATokenToKVPool  # type: ignore[no-any-return]
+
+    def get_paged_allocator_cls(self) -> type:
+        """SGLang's own allocator of pages."""
+        from sglang.srt.mem_cache.allocator.paged import PagedTokenToKVPoolAllocator
+
+        return PagedTokenToKVPoolAllocator  # type: ignore[no-any-return]
+
+
+class RecordingPlatform(_OlderPools if PlatformCapabilities is None else SRTPlatform):  # type: ignore[misc]
     """SGLang's own workers, runners and Triton kernels on CPU tensors, with graphs recorded instead of captured."""
 
     _enum = PlatformEnum.OOT

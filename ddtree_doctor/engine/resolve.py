@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,6 +42,8 @@ RESOLVED = (
 
 _SOURCE = "ddtree_doctor"
 _POOL_TOKENS = 16384
+_MEMORY = 0.5
+"""Share of host memory that a KV pool may take; the tokens above take far less."""
 _ON_CPU = {"device": "cpu", "attention_backend": "triton"}
 
 
@@ -81,9 +84,11 @@ def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
     tiny = checkpoints(job.checkpoints)
     if tiny is None:
         raise Failed(f"no tiny checkpoint for {job.algorithm}: the doctor does not know what its draft is built from")
-    numbers = Numbers(tp=job.tp, context=job.context, block=job.block, drafts=job.steps if job.multi_layer else None)
-    draft = None if tiny.draft is None else str(written(tiny.draft, numbers, folder))
-    target = written(tiny.target, numbers, folder)
+    drafts = job.steps if job.multi_layer else None
+    shared = Numbers(tp=job.tp, context=job.context, block=job.block, drafts=drafts, lean=job.lean)
+    # Dense drafts shard their heads over the whole TP group, targets over the ranks that attention-DP leaves together.
+    draft = None if tiny.draft is None else str(written(tiny.draft, replace(shared, heads_tp=job.tp), folder))
+    target = written(tiny.target, replace(shared, heads_tp=min(job.attn_tp, job.tp)), folder)
     adapter = None if tiny.adapter is None else str(adapter_written(tiny.adapter, target, folder))
     return {
         "model_path": str(target),
@@ -95,6 +100,7 @@ def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
         "skip_tokenizer_init": True,
         "context_length": job.context,
         "max_total_tokens": _POOL_TOKENS,
+        "mem_fraction_static": _MEMORY,
         "attention_backend": "triton",
         "disable_custom_all_reduce": True,
         "disable_prefill_cuda_graph": True,
@@ -110,10 +116,13 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _declare(arguments: Any, changes: Mapping[str, Any]) -> None:
-    """Say what differs on the CPU, as SGLang's own resolution steps do; older releases assign."""
+    """Say what differs on the CPU, as SGLang's own resolution steps do; older releases override, the oldest assign."""
     known = {name: value for name, value in changes.items() if hasattr(arguments, name)}
     if seams.present("declared resolution"):
         seams.find("declared resolution")(arguments, _SOURCE, **known)
+        return
+    if hasattr(arguments, "override"):
+        arguments.override(_SOURCE, **known)
         return
     for name, value in known.items():
         setattr(arguments, name, value)

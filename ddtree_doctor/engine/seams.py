@@ -15,7 +15,20 @@ from typing import Any
 from ddtree_doctor.facts.model import Seam
 from ddtree_doctor.probe.child import Failed
 
-__all__ = ["FIELDS", "REACHES", "MovedSeam", "Reach", "field", "find", "held_by", "present", "probe", "replace"]
+__all__ = [
+    "FIELDS",
+    "OLDER",
+    "REACHES",
+    "MovedSeam",
+    "Reach",
+    "field",
+    "find",
+    "held_by",
+    "older",
+    "present",
+    "probe",
+    "replace",
+]
 
 
 class MovedSeam(Failed):
@@ -56,6 +69,7 @@ REACHES: Mapping[str, Reach] = {
         ),
         _reach("publish", "publish the resolved options in this process", _CONTEXT + "publish"),
         _reach("spawn ranks", "be rank 0 of the launch's ranks", _CONTEXT + "SpawnRanks"),
+        _reach("context", "publish a draft worker's own options while it is built", _CONTEXT + "get_context"),
         _reach("parallel widths", "read the ranks that the capture rule counts", _CONTEXT + "get_parallel"),
         _reach("execution options", "read the configured capture list", _CONTEXT + "get_exec"),
         _reach("speculation options", "read the resolved tree", _CONTEXT + "get_spec"),
@@ -69,11 +83,14 @@ REACHES: Mapping[str, Reach] = {
             "set up attention and expert layers as the scheduler does",
             _SRT + "distributed.bootstrap:init_layer_runtime",
         ),
+        _reach(
+            "expert options",
+            "let the capture rule know how experts exchange tokens",
+            _SRT + "layers.moe.utils:initialize_moe_config",
+        ),
         _reach("model config", "read the tiny model's config", _SRT + "configs.model_config:ModelConfig"),
         _reach("target worker", "start the target's worker", _SRT + "managers.tp_worker:TpModelWorker"),
-        _reach(
-            "algorithms", "find the algorithm and its worker", _SRT + "speculative.spec_info:SpeculativeAlgorithm"
-        ),
+        _reach("algorithms", "find the algorithm and its worker", _SRT + "speculative.spec_info:SpeculativeAlgorithm"),
         _reach(
             "custom algorithm", "base class of a plugin's algorithm", _SRT + "speculative.spec_registry:CustomSpecAlgo"
         ),
@@ -82,13 +99,19 @@ REACHES: Mapping[str, Reach] = {
             "capture on a device that SGLang has no graphs for",
             _SRT + "model_executor.model_runner_components.cuda_graph_setup:capture_decode_graph",
         ),
-        _reach("decode runner", "the runner of decode and verify", _RUNNER + "decode_cuda_graph_runner:DecodeCudaGraphRunner"),
+        _reach(
+            "decode runner",
+            "the runner of decode and verify",
+            _RUNNER + "decode_cuda_graph_runner:DecodeCudaGraphRunner",
+        ),
         _reach(
             "graph backend",
             "record in place of capturing",
             _SRT + "model_executor.runner_backend.utils:FullCudaGraphBackend",
         ),
-        _reach("capture context", "enter a capture without a stream", _RUNNER + "decode_cuda_graph_runner:graph_capture"),
+        _reach(
+            "capture context", "enter a capture without a stream", _RUNNER + "decode_cuda_graph_runner:graph_capture"
+        ),
         _reach(
             "capture stream",
             "enter a capture without a stream",
@@ -110,8 +133,14 @@ REACHES: Mapping[str, Reach] = {
             "read the width of the input that runners warm up with",
             _SRT + "speculative.spec_info:create_dummy_verify_input",
         ),
-        _reach("forward batch", "find the batch of a captured forward", _SRT + "model_executor.forward_batch_info:ForwardBatch"),
-        _reach("forward modes", "say what a replayed forward is", _SRT + "model_executor.forward_batch_info:ForwardMode"),
+        _reach(
+            "forward batch",
+            "find the batch of a captured forward",
+            _SRT + "model_executor.forward_batch_info:ForwardBatch",
+        ),
+        _reach(
+            "forward modes", "say what a replayed forward is", _SRT + "model_executor.forward_batch_info:ForwardMode"
+        ),
         _reach(
             "hidden modes",
             "say which hidden states a replayed forward hands on",
@@ -119,10 +148,38 @@ REACHES: Mapping[str, Reach] = {
         ),
         _reach("n-gram verify input", "hand a tree to verify", _SRT + "speculative.ngram_info:NgramVerifyInput"),
         _reach("EAGLE verify input", "hand a tree to verify", _SRT + "speculative.eagle_info:EagleVerifyInput"),
-        _reach("DFLASH verify input", "hand a block or tree to verify", _SRT + "speculative.dflash_info:DFlashVerifyInput"),
-        _reach("n-gram corpus", "leave the table of n-grams empty", _SRT + "speculative.cpp_ngram.ngram_corpus:get_ngram_corpus_cls"),
+        _reach(
+            "DFLASH verify input", "hand a block or tree to verify", _SRT + "speculative.dflash_info:DFlashVerifyInput"
+        ),
+        _reach(
+            "n-gram corpus",
+            "leave the table of n-grams empty",
+            _SRT + "speculative.cpp_ngram.ngram_corpus:get_ngram_corpus_cls",
+        ),
     )
 }
+
+OLDER: Mapping[str, Reach] = {
+    reach.name: reach
+    for reach in (
+        _reach(
+            "parallel state",
+            "tell a worker of 0.5.17 its ranks",
+            _SRT + "distributed.parallel_state_wrapper:ParallelState",
+        ),
+        _reach(
+            "attention ranks",
+            "tell a worker of 0.5.17 its ranks",
+            _SRT + "layers.dp_attention:compute_dp_attention_world_info",
+        ),
+        _reach(
+            "draft arguments",
+            "build a draft worker of 0.5.17",
+            _SRT + "speculative.draft_worker_common:draft_server_args_copy",
+        ),
+    )
+}
+"""What only releases before the newest have, where what REACHES has for it is not there."""
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "captured width": ("captured_req_width", "num_tokens_per_bs"),
@@ -149,7 +206,7 @@ _MISSING = object()
 
 def probe(name: str) -> Seam:
     """Whether the reach `name` is `intact`, `moved` (its module is there, it is not) or `absent` (no such module)."""
-    places, state = REACHES[name].places, "absent"
+    places, state = (REACHES | OLDER)[name].places, "absent"
     for place in places:
         value = _at(place)
         if value is not _MISSING and value is not None:
@@ -161,6 +218,11 @@ def probe(name: str) -> Seam:
 def present(name: str) -> bool:
     """Whether the reach `name` is where a known release has it."""
     return probe(name).state == "intact"
+
+
+def older() -> bool:
+    """Whether this is a release from before SGLang published its ranks, such as 0.5.17: OLDER has what it has instead."""
+    return not present("spawn ranks") and present("parallel state")
 
 
 def find(name: str) -> Any:

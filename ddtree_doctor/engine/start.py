@@ -7,6 +7,7 @@ not done here: what was started is returned, for a ledger or a replay.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import traceback
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ddtree_doctor.engine import host, mutants, seams
+from ddtree_doctor.engine import host, mutants, ranks, seams
 from ddtree_doctor.engine.backend import RecordingBackend, captures
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.resolve import server_arguments
@@ -49,6 +50,7 @@ class Started:
 
 def prepare(job: Job) -> None:
     """Make this process one in which SGLang runs without a GPU, with the job's plugin. Call before SGLang is imported."""
+    os.environ.update(job.environment)
     os.environ["DDTREE_DOCTOR_GPU_MIB"] = str(job.gpu_mib)
     if job.plugin:
         os.environ["DDTREE_DOCTOR_PLUGIN"] = job.plugin
@@ -71,9 +73,14 @@ def start(job: Job, folder: Path, *, runs: Callable[[Any, Any], bool] | None = N
 def opened(job: Job, folder: Path) -> Started:
     """What comes before the first worker: arguments resolved and published, modules loaded, nothing replaced yet."""
     arguments = server_arguments(job, folder)
-    _publish(arguments)
+    ranks.publish(arguments, device="cpu", port=_PORT)
+    if job.expert_gather:
+        # The scheduler does so where the model has experts; the tiny one has none, and the launch's one is told by this.
+        seams.find("expert options")(*([arguments] if seams.older() else []))
     started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)))
     _import_workers(started)
+    # SGLang collects garbage before each capture: half a second each over all that its import left, none of it garbage.
+    gc.freeze()
     return started
 
 
@@ -95,14 +102,6 @@ def _algorithm(arguments: Any) -> str | None:
     return name
 
 
-def _publish(arguments: Any) -> None:
-    """What the scheduler's process does before it builds anything."""
-    ranks = seams.find("spawn ranks")(world_rank=0, dp_rank=None, gpu_id=0)
-    seams.find("publish")(arguments, role="scheduler", ranks=ranks)
-    seams.find("parallel runtime")(server_args=arguments, device="cpu", dist_port=_PORT)
-    seams.find("layer runtime")(model_config=seams.find("model config").from_server_args(arguments))
-
-
 def _import_workers(started: Started) -> None:
     """Load the modules that the workers are in, so that what is to be replaced in them is there."""
     seams.find("target worker")
@@ -121,19 +120,20 @@ class _EmptyCorpus:
 
 
 def _workers(started: Started) -> None:
-    where = {"server_args": started.arguments, "gpu_id": 0, "nccl_port": _PORT}
+    where = {"gpu_id": 0, "nccl_port": _PORT, **ranks.worker_ranks(started.arguments)}
     try:
-        started.target = seams.find("target worker")(**where)
+        started.target = seams.find("target worker")(server_args=started.arguments, **where)
         if not started.algorithm.is_none():
-            worker = started.algorithm.create_worker(started.arguments)
-            started.draft = worker(**where, target_worker=started.target)
+            with ranks.draft_arguments(started.arguments, started.target) as arguments:
+                worker = started.algorithm.create_worker(arguments)
+                started.draft = worker(server_args=arguments, target_worker=started.target, **where)
     except (ValueError, NotImplementedError, AssertionError) as refusal:
         raise Failed(f"the engine's worker refuses this launch: {type(refusal).__name__}: {refusal}") from refusal
 
 
 def _pools(started: Started) -> None:
     layout = getattr(started.draft, "draft_parallel_layout", None)
-    started.target.alloc_memory_pool(draft_parallel_layout=layout)
+    started.target.alloc_memory_pool(**({} if layout is None else {"draft_parallel_layout": layout}))
     if started.draft is not None:
         pool, allocator = started.target.get_memory_pool()
         started.draft.alloc_memory_pool(
