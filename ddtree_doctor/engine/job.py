@@ -14,7 +14,7 @@ from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.knowledge import Value
 from ddtree_doctor.launch.model import Flag, Launch
 
-__all__ = ["CONTEXT", "DEFAULT_GPU_MIB", "KEPT", "Job", "job"]
+__all__ = ["CONTEXT", "DEFAULT_GPU_MIB", "KEPT", "SWITCHES", "Job", "job"]
 
 CONTEXT = 512
 """Tokens of a sequence in the probe, more where the tree is wide: shapes are linear in it, so a short one will do."""
@@ -33,10 +33,18 @@ KEPT = frozenset(
     cuda_graph_max_bs cuda_graph_max_bs_decode cuda_graph_bs cuda_graph_bs_decode cuda_graph_config
     cuda_graph_backend_decode disable_cuda_graph disable_decode_cuda_graph disable_cuda_graph_padding
     tp_size dp_size attn_dp_size enable_dp_attention enable_dp_lm_head attn_cp_size enable_prefill_cp cp_strategy
-    ep_size moe_dense_tp_size disable_attn_tp_gather enable_two_batch_overlap
+    ep_size moe_a2a_backend moe_dense_tp_size disable_attn_tp_gather enable_two_batch_overlap
     """.split()
 )
 """The engine's fields that decide a shape; every other option of the launch is left out."""
+
+SWITCHES = frozenset(
+    """
+    SGLANG_RAGGED_VERIFY_MODE SGLANG_ENABLE_SINGLE_CG_DRAFT SGLANG_DISABLE_DRAFT_EXTEND_CUDA_GRAPH
+    SGLANG_ENABLE_MTP_BOUNDARY_KV_FIX SGLANG_MORI_RECV_BOUND SGLANG_ENABLE_DP_SPEC_PREFILL_COORDINATION
+    """.split()
+)
+"""The engine's environment variables that decide a shape."""
 
 _REPLACED = frozenset(
     """
@@ -54,8 +62,11 @@ class Job:
 
     `options` are the launch's own words that decide a shape; `values` what its plugin's options were given, `fixed`
     the engine's fields that the probe sets where the release has them. `budget` and `block` are the drafter's, in
-    nodes without the root and in tokens; `context` and `tp` as in `models.Numbers`. `mutant` is the path of a file
-    whose `apply()` runs before the workers start, `forwards` how many of each runner's smallest graphs are really run.
+    nodes without the root and in tokens; `context` and `tp` as in `models.Numbers`, `attn_tp` the ranks that share one
+    request's attention. `mutant` is the path of a file
+    whose `apply()` runs before the workers start. `forwards` is how many of each target runner's smallest graphs are
+    really run, `draft_forwards` the same of the draft's. `expert_gather` says that the launch's experts exchange tokens
+    all to all, `environment` holds its switches of SGLang. `lean` asks for the smallest models.
     """
 
     algorithm: str
@@ -65,14 +76,19 @@ class Job:
     plugin: str = ""
     mutant: str = ""
     tp: int = 1
+    attn_tp: int = 1
     context: int = CONTEXT
     page_size: int | None = None
     block: int | None = None
     budget: int | None = None
     steps: int | None = None
     multi_layer: bool = False
+    expert_gather: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
     gpu_mib: int = DEFAULT_GPU_MIB
     forwards: int = 2
+    draft_forwards: int = 2
+    lean: bool = False
     substituted: tuple[str, ...] = ()
 
     @property
@@ -90,12 +106,17 @@ def job(launch: Launch, settings: Settings, *, plugin: str = "", mutant: str = "
         plugin=plugin,
         mutant=mutant,
         tp=_known(settings.tp) or 1,
+        attn_tp=_known(settings.attn_tp) or _known(settings.tp) or 1,
         context=_context(settings),
         page_size=_known(settings.page_size) if settings.page_size.origin in ("forced", "derived") else None,
         block=_known(settings.block_size),
         budget=_known(settings.budget),
         steps=_known(settings.num_steps),
         multi_layer=bool(_known(settings.multi_layer)),
+        expert_gather=_gathers(launch),
+        environment={name: launch.environment[name] for name in SWITCHES if name in launch.environment},
+        # Tiny drafts of dense architectures shard over the whole TP group, which attention-DP splits.
+        draft_forwards=0 if _known(settings.dp_attention) else 2,
         gpu_mib=gpu_mib or DEFAULT_GPU_MIB,
         substituted=tuple(_substituted(launch, settings, gpu_mib)),
     )
@@ -111,6 +132,11 @@ def _value(flag: Flag) -> Any:
 
 def _kept(flag: Flag) -> bool:
     return flag.name in KEPT and not flag.unknown
+
+
+def _gathers(launch: Launch) -> bool:
+    flag = launch.flag("moe_a2a_backend")
+    return flag is not None and flag.value not in (None, "none")
 
 
 def _context(settings: Settings) -> int:

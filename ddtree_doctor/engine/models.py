@@ -22,14 +22,17 @@ Config = dict[str, Any]
 class Numbers:
     """What a launch decides about its checkpoints. None where it is not known: the tiny config's own value stays.
 
-    `tp` is the tensor-parallel size, `context` tokens of a sequence, `block` the drafter's block in tokens, `drafts`
-    how many prediction layers a checkpoint holds.
+    `tp` is the tensor-parallel size and `heads_tp` the part of it that shares one request's attention, `context` tokens of a sequence, `block` the drafter's block in tokens, `drafts`
+    how many prediction layers a checkpoint holds. `lean` asks for the fewest heads and layers in which attention over a
+    cache still shows: Triton's interpreter takes its time for each head of each layer.
     """
 
     tp: int = 1
+    heads_tp: int = 1
     context: int = 512
     block: int | None = None
     drafts: int | None = None
+    lean: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,21 +112,43 @@ def adapter_written(name: str, base: Path, folder: Path) -> Path:
 
 
 def fitted(config: Config, numbers: Numbers) -> Config:
-    """`config` with the launch's numbers in it, in nested text configs too."""
-    changed = {key: fitted(value, numbers) if key == "text_config" else value for key, value in config.items()}
+    """`config` with the launch's numbers in it, in nested configs too."""
+    changed = {key: fitted(value, numbers) if key in _NESTED else value for key, value in config.items()}
     return {key: _FIT[key](value, numbers) if key in _FIT else value for key, value in changed.items()}
+
+
+_NESTED = ("text_config", "dflash_config", "eagle_config")
 
 
 def _per_rank(value: int, numbers: Numbers) -> int:
     return value * numbers.tp
 
 
+def _heads(value: int, numbers: Numbers) -> int:
+    return (value // 2 if numbers.lean else value) * numbers.heads_tp
+
+
+def _layers(value: int, numbers: Numbers) -> int:
+    """Two layers when lean: the second one's keys depend on what the first attended to."""
+    return min(value, 2) if numbers.lean else value
+
+
+def _features(value: list[int], numbers: Numbers) -> list[int]:
+    """The target's layers that hand features to the drafter: of two layers only the first can."""
+    return value[:1] if numbers.lean else value
+
+
 _FIT: Mapping[str, Callable[[Any, Numbers], Any]] = {
-    "num_attention_heads": _per_rank,
-    "num_key_value_heads": _per_rank,
-    "swa_num_attention_heads": _per_rank,
-    "swa_num_key_value_heads": _per_rank,
+    "num_attention_heads": _heads,
+    "num_key_value_heads": _heads,
+    "swa_num_attention_heads": _heads,
+    "swa_num_key_value_heads": _heads,
     "intermediate_size": _per_rank,
+    "num_hidden_layers": _layers,
+    "num_target_layers": _layers,
+    "target_layer_ids": _features,
+    "eagle_aux_hidden_state_layer_ids": _features,
+    "num_aux_hidden_states": lambda value, numbers: min(value, 1) if numbers.lean else value,
     "vocab_size": lambda value, numbers: max(value, 64 * numbers.tp),
     "draft_vocab_size": lambda value, numbers: max(value, 64 * numbers.tp),
     "max_position_embeddings": lambda value, numbers: max(value, 2 * numbers.context),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from ddtree_doctor.engine.job import Job
 from ddtree_doctor.probe.child import Failed, serve
 
 __all__ = ["observed", "smallest"]
+
+_LARGEST_RUN = 16
+"""Requests of the largest forward that is run: a list may begin far above what an interpreter does in seconds."""
 
 
 def observed(job: Job) -> dict[str, Any]:
@@ -26,18 +30,18 @@ def observed(job: Job) -> dict[str, Any]:
         from ddtree_doctor.engine.record import recorded
 
         with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
-            ledger = recorded(start(job, Path(folder), runs=smallest(job.forwards)))
+            ledger = recorded(start(job, Path(folder), runs=smallest(job)))
     except ImportError as missing:
         raise Failed(f"import failed: {type(missing).__name__}: {missing}") from missing
     return asdict(replace(ledger, seconds=round(time.monotonic() - began, 2)))
 
 
-def smallest(count: int) -> Any:
-    """Whether a size is among the `count` smallest of its runner: every kernel runs in an interpreter."""
+def smallest(job: Job) -> Callable[[Any, int], bool]:
+    """Whether a size is among the smallest of its runner that `job` wants run: every kernel runs in an interpreter."""
 
     def runs(runner: Any, size: int) -> bool:
-        chosen = sorted(seams.field(runner, "capture list"))[:count]
-        return bool(chosen) and size <= chosen[-1]
+        count = job.draft_forwards if runner.model_runner.is_draft_worker else job.forwards
+        return size <= _LARGEST_RUN and size in sorted(seams.field(runner, "capture list"))[:count]
 
     return runs
 

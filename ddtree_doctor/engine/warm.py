@@ -39,7 +39,7 @@ def _observed(started: Started, job: Job) -> dict[str, Any]:
     from ddtree_doctor.engine.start import capture
 
     started.job = job
-    capture(started, runs=smallest(job.forwards))
+    capture(started, runs=smallest(job))
     return asdict(recorded(started))
 
 
