@@ -23,7 +23,7 @@ def run(tmp_path):
 def test_every_check_on_a_launch_is_a_test(run):
     done = run({"good.sh": GOOD}, "--doctor", "--doctor-tier", "static", "--doctor-gpu", "H100x2")
     assert done.returncode == 0, done.stdout
-    assert "good.sh::DD101-algorithm-not-in-engine" in done.stdout
+    assert "PASSED good.sh::DD102-unknown-flag" in done.stdout
     assert "SKIPPED" in done.stdout
 
 

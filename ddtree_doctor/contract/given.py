@@ -77,7 +77,7 @@ class Given:
             found = typed(flag, self.facts.engine.option(flag.name) if flag.name else None)
             return _converted(replace(found, name=names[0]), convert)
         unread = self.facts.launch.unknown
-        if why := next((unread[name] for name in names if name in unread), ""):
+        if why := next((unread[name] for name in (*names, "config") if name in unread), ""):
             return unknown(names[0], why)
         return self._default(names, convert, default)
 
