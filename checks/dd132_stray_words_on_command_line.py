@@ -16,8 +16,8 @@ class StrayWordsOnCommandLine(Check):
     code = "DD132"
     refuses = True
     why = (
-        "SGLang's command line is read by argparse, which exits with status 2 before anything is loaded: on a word that "
-        "no option takes, and on a switch with a value."
+        "SGLang's command line is read by argparse, which exits with status 2 before anything is loaded: on a word "
+        "that no option takes, and on a switch with a value."
     )
     fix = ("quote a value that holds spaces; write switches without a value",)
     references = ("https://docs.python.org/3/library/argparse.html#exiting-methods",)
