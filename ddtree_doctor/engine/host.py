@@ -140,12 +140,16 @@ def _no_stream_capture(stream: Any = None) -> Iterator[Any]:
     yield SimpleNamespace(stream=None)
 
 
+def _graphs_off() -> bool:
+    return bool(seams.find("graph switch")(seams.find("graph phases").DECODE, seams.find("graph backends").DISABLED))
+
+
 def _capture_on_cpu(original: Any) -> Any:
     """SGLang has no graphs on a CPU and declines; where it did, build the runner that it builds on a GPU."""
 
     def capture_decode_graph(*, model_runner: Any) -> Any:
         declined = original(model_runner=model_runner)
-        if declined.runner is not None:
+        if declined.runner is not None or _graphs_off():
             return declined
         runner = seams.field(model_runner, "decode runner's class")()
         return type(declined)(

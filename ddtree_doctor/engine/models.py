@@ -22,9 +22,10 @@ Config = dict[str, Any]
 class Numbers:
     """What a launch decides about its checkpoints. None where it is not known: the tiny config's own value stays.
 
-    `tp` is the tensor-parallel size and `heads_tp` the part of it that shares one request's attention, `context` tokens of a sequence, `block` the drafter's block in tokens, `drafts`
-    how many prediction layers a checkpoint holds. `lean` asks for the fewest heads and layers in which attention over a
-    cache still shows: Triton's interpreter takes its time for each head of each layer.
+    `tp` is the tensor-parallel size and `heads_tp` the part of it that shares one request's attention, `context` tokens
+    of a sequence, `block` the drafter's block in tokens, `drafts` how many prediction layers a checkpoint holds. `lean`
+    asks for the fewest heads and layers in which attention over a cache still shows: Triton's interpreter takes its
+    time for each head of each layer.
     """
 
     tp: int = 1
@@ -99,7 +100,12 @@ def adapter_written(name: str, base: Path, folder: Path) -> Path:
     (target / "adapter_config.json").write_text(json.dumps(adapter))
     hidden, head = model["hidden_size"], model["head_dim"]
     heads, kv_heads = model["num_attention_heads"] * head, model["num_key_value_heads"] * head
-    ends = {"q_proj": (hidden, heads), "k_proj": (hidden, kv_heads), "v_proj": (hidden, kv_heads), "o_proj": (heads, hidden)}
+    ends = {
+        "q_proj": (hidden, heads),
+        "k_proj": (hidden, kv_heads),
+        "v_proj": (hidden, kv_heads),
+        "o_proj": (heads, hidden),
+    }
     weights = {}
     for layer in range(model["num_hidden_layers"]):
         for module in adapter["target_modules"]:

@@ -31,7 +31,7 @@ def publish(arguments: Any, *, device: str, port: int) -> None:
 
 
 def worker_ranks(arguments: Any) -> dict[str, Any]:
-    """What a worker of this release is told about its ranks, by parameter name; nothing where it reads what was published."""
+    """What a worker of this release is told about its ranks, by parameter; nothing where it reads what is published."""
     if not seams.older():
         return {}
     whole, dp, cp = arguments.tp_size, arguments.dp_size, arguments.attn_cp_size

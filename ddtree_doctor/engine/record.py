@@ -36,7 +36,7 @@ def recorded(started: Started) -> Ledger:
 
 
 def _expected(started: Started) -> tuple[str, ...]:
-    """The roles that should have a graph. A single step needs no draft forward: draft extend has proposed its tokens."""
+    """The roles that should have a graph. A single step needs no draft forward: draft extend proposes its tokens."""
     roles = expected(started.job.checkpoints)
     once = "draft_extend" in roles and seams.find("speculation options")().speculative_num_steps == 1
     return tuple(role for role in roles if not (once and role == "draft"))
@@ -51,7 +51,7 @@ def _version() -> str:
 def _rows_of(started: Started, backend: RecordingBackend) -> Iterator[Row]:
     """A row for each role that this backend's runner plays; where a seam has moved, rows that name it."""
     runner = backend.runner
-    on_draft = bool(getattr(getattr(runner, "model_runner", None), "is_draft_worker", False))
+    on_draft = bool(seams.field(seams.field(runner, "model runner"), "draft worker or not"))
     for role in roles_of(runner, _mode(runner), on_draft=on_draft):
         try:
             yield _row(started, backend, role, "draft" if on_draft else "target")
@@ -87,13 +87,11 @@ def _absent(started: Started, role: str) -> Row:
 
 
 def _unknown(started: Started, role: str, why: str) -> Row:
-    return Row(
-        algorithm=started.job.algorithm, role=role, worker="draft" if "draft" in role else "target", unknown=why
-    )
+    return Row(algorithm=started.job.algorithm, role=role, worker="draft" if "draft" in role else "target", unknown=why)
 
 
 def _mode(runner: Any) -> str:
-    return str(getattr(getattr(runner, seams.FIELDS["capture mode"][0], None), "name", ""))
+    return str(seams.field(runner, "capture mode").name)
 
 
 def _source(runner: type) -> str:
@@ -177,7 +175,7 @@ def _gate_width(backend: RecordingBackend) -> int | None:
     prepared, so at capture an unset one says nothing.
     """
     for taken in backend.taken.values():
-        spec_info = getattr(_batch(taken), "spec_info", None)
+        spec_info = seams.field(_batch(taken), "speculation input")
         if spec_info is not None:
             width = int(seams.field(spec_info, "width that admission compares"))
             return width if width > 0 or spec_info.is_verify_input() else None
@@ -192,7 +190,7 @@ def _dummy_width(started: Started, runner: Any) -> int | None:
 
 
 def _buffers(runner: Any) -> Any:
-    pool = seams.field(seams.field(runner, "runner's model runner"), "request pool")
+    pool = seams.field(seams.field(runner, "model runner"), "request pool")
     return buffers_of(runner, seams.field(runner, "runner's buffers"), _attention(runner), pool)
 
 
@@ -201,18 +199,17 @@ def _attention(runner: Any) -> Any:
 
 
 def _sizes(started: Started) -> dict[str, Any]:
-    runner = started.target.model_runner
+    runner = seams.field(started.target, "model runner")
     spec = seams.find("speculation options")()
-    config = runner.model_config
+    config = seams.field(runner, "model's config")
     return {
-        "context_len": int(config.context_len),
-        "vocab_size": int(config.vocab_size),
-        "hidden_size": int(config.hidden_size),
+        "context_len": int(seams.field(config, "context length")),
+        "vocab_size": int(seams.field(config, "vocabulary")),
+        "hidden_size": int(seams.field(config, "hidden size")),
+        "num_heads": int(seams.field(config, "attention heads")),
         "pool_size": int(seams.field(runner, "request pool").size),
+        "page_size": seams.field(runner, "page size"),
         "steps": spec.speculative_num_steps,
         "topk": spec.speculative_eagle_topk,
         "draft_tokens": spec.speculative_num_draft_tokens,
-        "page_size": runner.page_size,
-        "dtype": str(config.dtype).removeprefix("torch."),
-        "num_heads": int(config.num_attention_heads),
     }

@@ -1,4 +1,4 @@
-"""What each capture list was computed from: SGLang's rule is called as ever, and its inputs are noted beside its result."""
+"""What each capture list was computed from: SGLang's rule is called as ever, its inputs are noted beside its result."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class RuleLog:
     def of(self, sizes: list[int]) -> Listed | None:
         """The call that returned this very list, else the last that returned an equal one."""
         same = [call for call in self.calls if call.sizes is sizes]
-        equal = [call for call in self.calls if call.sizes == sizes]
-        return (same or equal or [None])[-1]
+        found = same or [call for call in self.calls if call.sizes == sizes]
+        return found[-1] if found else None
 
     def _noted(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         alignment = getattr(rule, "__globals__", {}).get("get_cuda_graph_batch_size_alignment")
@@ -74,7 +74,7 @@ def _graph_config(model_runner: Any) -> Any:
 
 
 def _read(read: Callable[[], Any]) -> Any:
-    """What `read` gives, None where this release has it elsewhere: a rule that needs it then knows that it is missing."""
+    """What `read` gives, None where this release has it elsewhere: a rule that needs it says that it is missing."""
     try:
         return read()
     except (AttributeError, TypeError, seams.MovedSeam):

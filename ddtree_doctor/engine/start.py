@@ -49,7 +49,7 @@ class Started:
 
 
 def prepare(job: Job) -> None:
-    """Make this process one in which SGLang runs without a GPU, with the job's plugin. Call before SGLang is imported."""
+    """Make this process one in which SGLang runs without a GPU, with the job's plugin. Call before importing SGLang."""
     os.environ.update(job.environment)
     os.environ["DDTREE_DOCTOR_GPU_MIB"] = str(job.gpu_mib)
     if job.plugin:
@@ -75,7 +75,7 @@ def opened(job: Job, folder: Path) -> Started:
     arguments = server_arguments(job, folder)
     ranks.publish(arguments, device="cpu", port=_PORT)
     if job.expert_gather:
-        # The scheduler does so where the model has experts; the tiny one has none, and the launch's one is told by this.
+        # The scheduler does so where the model has experts; the tiny one has none where the launch's own has.
         seams.find("expert options")(*([arguments] if seams.older() else []))
     started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)))
     _import_workers(started)
@@ -109,7 +109,7 @@ def _import_workers(started: Started) -> None:
     if started.algorithm.is_ngram():
         seams.replace("n-gram corpus", lambda _: lambda: _EmptyCorpus)
     if not started.algorithm.is_none():
-        started.algorithm.create_worker(started.arguments)
+        seams.field(started.algorithm, "algorithm's worker")(started.arguments)
 
 
 class _EmptyCorpus:
@@ -125,7 +125,7 @@ def _workers(started: Started) -> None:
         started.target = seams.find("target worker")(server_args=started.arguments, **where)
         if not started.algorithm.is_none():
             with ranks.draft_arguments(started.arguments, started.target) as arguments:
-                worker = started.algorithm.create_worker(arguments)
+                worker = seams.field(started.algorithm, "algorithm's worker")(arguments)
                 started.draft = worker(server_args=arguments, target_worker=started.target, **where)
     except (ValueError, NotImplementedError, AssertionError) as refusal:
         raise Failed(f"the engine's worker refuses this launch: {type(refusal).__name__}: {refusal}") from refusal
@@ -133,20 +133,20 @@ def _workers(started: Started) -> None:
 
 def _pools(started: Started) -> None:
     layout = getattr(started.draft, "draft_parallel_layout", None)
-    started.target.alloc_memory_pool(**({} if layout is None else {"draft_parallel_layout": layout}))
+    allocate = seams.field(started.target, "worker's pools")
+    allocate(**({} if layout is None else {"draft_parallel_layout": layout}))
     if started.draft is not None:
-        pool, allocator = started.target.get_memory_pool()
-        started.draft.alloc_memory_pool(
-            memory_pool_config=started.target.model_runner.memory_pool_config,
+        pool, allocator = seams.field(started.target, "worker's shared pools")()
+        seams.field(started.draft, "worker's pools")(
+            memory_pool_config=seams.field(seams.field(started.target, "model runner"), "sizes of the pools"),
             req_to_token_pool=pool,
             token_to_kv_pool_allocator=allocator,
         )
 
 
 def _attention(started: Started) -> None:
-    started.target.init_attention_backends()
-    if started.draft is not None:
-        started.draft.init_attention_backends()
+    for worker in filter(None, (started.target, started.draft)):
+        seams.field(worker, "worker's attention backends")()
 
 
 def _graphs(started: Started) -> None:
@@ -154,11 +154,11 @@ def _graphs(started: Started) -> None:
 
     try:
         with torch.no_grad():
-            started.target.init_cuda_graphs()
+            seams.field(started.target, "worker's graphs")()
             if started.draft is not None:
                 # FROZEN_KV_MTP asks here whether its target runs on a GPU, and drafts eagerly where it does not.
                 with _device_of(started.target, "cuda"):
-                    started.draft.init_cuda_graphs()
+                    seams.field(started.draft, "worker's graphs")()
     except Failed:
         raise
     except Exception as error:

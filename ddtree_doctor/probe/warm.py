@@ -38,7 +38,11 @@ def observe_each(
     `forwards` is how many of each runner's smallest graphs are really run, `deadline` in seconds for all together.
     What goes wrong is the ledgers' `unknown`; raises UsageError for a plugin or mutant that does not exist.
     """
-    shared = replace(job(launch, settings, plugin=plugin_named(plugin).name if plugin else ""), forwards=forwards, draft_forwards=forwards)
+    shared = replace(
+        job(launch, settings, plugin=plugin_named(plugin).name if plugin else ""),
+        forwards=forwards,
+        draft_forwards=forwards,
+    )
     jobs = [replace(shared, mutant=mutant_file(name) if name else "") for name in mutants]
     outcome = run(
         module("ddtree_doctor.engine.warm"), [asdict(one) for one in jobs], limits=Limits(deadline=deadline, start=60.0)

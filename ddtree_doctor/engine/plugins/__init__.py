@@ -37,9 +37,7 @@ class Plugin:
 
 
 _DDTREE_OPTIONS = (
-    Option(
-        name="speculative_ddtree_budget", options=("--speculative-ddtree-budget",), type="int", default_known=True
-    ),
+    Option(name="speculative_ddtree_budget", options=("--speculative-ddtree-budget",), type="int", default_known=True),
     Option(
         name="speculative_ddtree_block_size",
         options=("--speculative-ddtree-block-size",),
@@ -77,4 +75,3 @@ def plugin_named(name: str) -> Plugin:
     near = get_close_matches(name, PLUGINS, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UsageError(f"--plugin {name}: there is no such plugin{hint}; known are {', '.join(PLUGINS)}")
-

@@ -42,7 +42,7 @@ def _register(options: Mapping[str, Any], *, width_from_block: bool) -> None:
     budget = None if options.get(_BUDGET) is None else int(options[_BUDGET])
     block = None if options.get(_BLOCK) is None else int(options[_BLOCK])
 
-    class DDTree(base):  # type: ignore[misc]
+    class DDTree(base):  # type: ignore[misc,valid-type]
         """The algorithm's answers to SGLang. `is_dflash()` stays false: a DDTREE verify is no DFLASH verify."""
 
         def is_dflash_family(self) -> bool:
@@ -89,15 +89,16 @@ def _register(options: Mapping[str, Any], *, width_from_block: bool) -> None:
 
 def _worker(server_args: Any) -> type:
     """SGLang's DFLASH worker, whose target attends over the tree that DDTREE verifies."""
-    from sglang.srt.speculative.dflash_worker_v2 import DFlashWorkerV2
 
-    class DDTreeWorker(DFlashWorkerV2):  # type: ignore[misc]
+    class DDTreeWorker(seams.find("DFLASH worker")):  # type: ignore[misc]
         """DFLASH's worker; the target's attention backend is told the width of the tree before it is sized."""
 
         def init_attention_backends(self) -> None:
             super().init_attention_backends()
-            runner = self.target_worker.model_runner
-            runner.attn_backend.num_draft_tokens = runner.decode_num_tokens_per_req()
+            runner = seams.field(seams.field(self, "target of a draft worker"), "model runner")
+            backend = seams.field(runner, "attention backend")
+            seams.field(backend, "draft tokens of an attention backend")
+            backend.num_draft_tokens = seams.field(runner, "width of target verify")()
 
     return DDTreeWorker
 
@@ -113,13 +114,12 @@ def _block_size(server_args: Any) -> int:
 
 def _hook(target: str, after: Callable[..., Any]) -> None:
     """Let `after` change what SGLang's function `target` returns, where this launch speculates by DDTREE."""
-    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
     def changed(result: Any, *args: Any, **options: Any) -> Any:
         ours = seams.find("speculation options")().speculative_algorithm == NAME
         return after(result, *args, **options) if ours else result
 
-    HookRegistry.register(target, changed, HookType.AFTER)
+    seams.find("hook registry").register(target, changed, seams.find("hook types").AFTER)
 
 
 def _with_mask(policy: tuple[str, bool], *_: Any) -> tuple[str, bool]:
