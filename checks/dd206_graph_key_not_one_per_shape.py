@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs
-from ddtree_doctor.ledger import Captured, Row
+from ddtree_doctor.checks.observed import graphs, key_size
+from ddtree_doctor.ledger import Row
 from ddtree_doctor.rule import Case, Check, Finding
-
-_SIZE = re.compile(r"size=(\d+)|^(\d+)$")
 
 
 class GraphKeyNotOnePerShape(Check):
@@ -43,7 +40,7 @@ class GraphKeyNotOnePerShape(Check):
 
     def misnamed(self, row: Row) -> Iterator[Finding]:
         """Keys whose size is neither the graph's requests nor its tokens; one finding for all of them."""
-        wrong = {graph.key: graph for graph in row.captured if not _names(graph)}
+        wrong = {graph.key: graph for graph in row.captured if key_size(graph) not in (None, graph.bs, graph.tokens)}
         if wrong:
             key, graph = next(iter(wrong.items()))
             yield self.found(
@@ -52,8 +49,3 @@ class GraphKeyNotOnePerShape(Check):
                 f"{graph.tokens} tokens",
                 keys={key: [graph.bs, graph.tokens] for key, graph in wrong.items()},
             )
-
-
-def _names(graph: Captured) -> bool:
-    size = _SIZE.search(graph.key)
-    return size is None or int(size[1] or size[2]) in (graph.bs, graph.tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs
+from ddtree_doctor.checks.observed import graphs, requests
 from ddtree_doctor.rule import Case, Check, Finding
 
 
@@ -22,14 +22,14 @@ class CapturedRowsDiffer(Check):
     def judge(self, case: Case) -> Iterator[Finding]:
         """Token rows of each captured graph against the runner's own width."""
         for row, _ in graphs(case):
-            width = row.tokens_per_bs
-            wrong = [] if width is None else [graph for graph in row.captured if graph.tokens != graph.bs * width]
+            width = row.tokens_per_bs or 0
+            wrong = [graph for graph in row.captured if width and graph.tokens != requests(row, graph) * width]
             if wrong:
                 first = wrong[0]
                 yield self.found(
                     row.subject,
                     f"{len(wrong)} of {len(row.captured)} graphs: such as {first.tokens} rows at batch size "
-                    f"{first.bs}, where {first.bs} × {width} = {first.bs * (width or 0)} are demanded",
+                    f"{first.bs}, where {first.bs} × {width} = {first.bs * width} are demanded",
                     observed={str(graph.bs): graph.tokens for graph in wrong},
                     width=width,
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import attends_by_triton, graphs, too_small
+from ddtree_doctor.checks.observed import attends_by_triton, graphs, requests, too_small
 from ddtree_doctor.ledger import Row
 from ddtree_doctor.rule import Case, Check, Finding
 
@@ -35,9 +35,9 @@ class MaskTooSmall(Check):
         """Graphs whose mask does not even hold the tree and one cached token of each request."""
         width = row.tokens_per_bs or 0
         short = {
-            graph.bs: graph.mask_numel
+            requests(row, graph): graph.mask_numel
             for graph in row.captured
-            if graph.mask_numel is not None and graph.mask_numel < graph.bs * width * (width + 1)
+            if graph.mask_numel is not None and graph.mask_numel < requests(row, graph) * width * (width + 1)
         }
         if short:
             bs, numel = next(iter(short.items()))

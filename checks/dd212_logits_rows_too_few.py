@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs, too_small
+from ddtree_doctor.checks.observed import graphs, requests, too_small
 from ddtree_doctor.ledger import Captured, Row
 from ddtree_doctor.rule import Case, Check, Finding
 
@@ -45,4 +45,4 @@ class LogitsRowsTooFew(Check):
 
 
 def _rows(row: Row, graph: Captured) -> int:
-    return graph.bs if row.role in _ONE_A_REQUEST else graph.bs * (row.tokens_per_bs or 1)
+    return graph.bs if row.role in _ONE_A_REQUEST else requests(row, graph) * (row.tokens_per_bs or 1)

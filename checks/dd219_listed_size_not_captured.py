@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs
+from ddtree_doctor.checks.observed import graphs, requests
 from ddtree_doctor.rule import Case, Check, Finding
 
 
@@ -23,7 +23,7 @@ class ListedSizeNotCaptured(Check):
     def judge(self, case: Case) -> Iterator[Finding]:
         """The list against the captured graphs, where any was recorded and the capture went through (else DD221)."""
         for row, _ in graphs(case):
-            captured = {graph.bs for graph in row.captured}
+            captured = {requests(row, graph) for graph in row.captured}
             missing = [] if row.failed or not captured else [bs for bs in row.capture_bs if bs not in captured]
             if missing:
                 yield self.found(

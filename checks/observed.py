@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from ddtree_doctor.contract.buffers import shortfalls
 from ddtree_doctor.contract.capture import Capture, capture, mul_base
 from ddtree_doctor.contract.model import RoleContract
 from ddtree_doctor.knowledge import NotApplicable, NotKnown
-from ddtree_doctor.ledger import Ledger, Row
+from ddtree_doctor.ledger import Captured, Ledger, Row
 from ddtree_doctor.rule import Case, Check, Finding
 
 __all__ = [
@@ -18,11 +19,15 @@ __all__ = [
     "demanded_base",
     "fed",
     "graphs",
+    "key_size",
     "ledger_of",
     "of_role",
     "recomputed",
+    "requests",
     "too_small",
 ]
+
+_SIZE = re.compile(r"size=(\d{1,9})\b|^(\d{1,9})$")
 
 LIST_FLAGS = ("cuda_graph_bs", "cuda_graph_bs_decode", "cuda_graph_max_bs", "cuda_graph_max_bs_decode")
 """The engine's fields that a launch sets its capture list by, in all releases."""
@@ -57,6 +62,23 @@ def graphs(case: Case) -> tuple[tuple[Row, RoleContract], ...]:
         why = next((row.unknown for row in ledger.rows if row.unknown), "no role of this algorithm captured a graph")
         raise NotKnown("ledger", why)
     return rows
+
+
+def key_size(graph: Captured) -> int | None:
+    """The size that the engine's key of a graph names, None where it names none."""
+    size = _SIZE.search(graph.key)
+    return None if size is None else int(size[1] or size[2])
+
+
+def requests(row: Row, graph: Captured) -> int:
+    """The requests that a graph serves.
+
+    A ragged verify keys its graphs by tokens and captures each with as many slots as it may hold: there it is the
+    requests of full width.
+    """
+    width = row.tokens_per_bs or 1
+    ragged = key_size(graph) == graph.tokens != graph.bs and graph.tokens % width == 0
+    return graph.tokens // width if ragged else graph.bs
 
 
 def demanded_base(row: Row) -> int:
