@@ -10,7 +10,7 @@ import torch
 
 from ddtree_doctor.ledger import Buffer
 
-__all__ = ["buffers_of"]
+__all__ = ["buffers_of", "held_tensors"]
 
 _DEPTH = 3
 _OWN_MODULES = ("sglang.srt.layers.attention", "sglang.srt.model_executor", "sglang.srt.speculative")
@@ -24,29 +24,38 @@ _NOT_OWNED = frozenset(
 
 def buffers_of(*owners: Any) -> tuple[Buffer, ...]:
     """The tensors of `owners` and of what they hold, each once, by owner and name."""
-    seen: set[int] = set()
-    found = [buffer for owner in owners if owner is not None for buffer in _held(owner, seen, _DEPTH)]
+    found = [_buffer(*held) for held in held_tensors(*owners)]
     return tuple(sorted(found, key=lambda buffer: (buffer.owner, buffer.name, buffer.shape)))
 
 
-def _held(owner: Any, seen: set[int], depth: int) -> Iterator[Buffer]:
+def held_tensors(*owners: Any) -> Iterator[tuple[str, str, torch.Tensor]]:
+    """(owner's class, attribute, tensor) of `owners` and of what they hold, each owner once."""
+    seen: set[int] = set()
+    for owner in owners:
+        if owner is not None:
+            yield from _held(owner, seen, _DEPTH)
+
+
+def _held(owner: Any, seen: set[int], depth: int) -> Iterator[tuple[str, str, torch.Tensor]]:
     if id(owner) in seen:
         return
     seen.add(id(owner))
     for name, value in _attributes(owner):
         if isinstance(value, torch.Tensor):
-            yield _buffer(type(owner).__name__, name, value)
+            yield type(owner).__name__, name, value
         elif isinstance(value, list | tuple | Mapping):
             yield from _collected(type(owner).__name__, name, value, seen, depth)
         elif depth and name not in _NOT_OWNED and _holds_buffers(value):
             yield from _held(value, seen, depth - 1)
 
 
-def _collected(owner: str, name: str, values: Any, seen: set[int], depth: int) -> Iterator[Buffer]:
+def _collected(
+    owner: str, name: str, values: Any, seen: set[int], depth: int
+) -> Iterator[tuple[str, str, torch.Tensor]]:
     """Tensors and holders in a list, tuple or mapping; tensors are named after the attribute that holds them."""
     for value in values.values() if isinstance(values, Mapping) else values:
         if isinstance(value, torch.Tensor):
-            yield _buffer(owner, name, value)
+            yield owner, name, value
         elif depth and _holds_buffers(value):
             yield from _held(value, seen, depth - 1)
 

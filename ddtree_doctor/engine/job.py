@@ -66,7 +66,8 @@ class Job:
     request's attention. `mutant` is the path of a file
     whose `apply()` runs before the workers start. `forwards` is how many of each target runner's smallest graphs are
     really run, `draft_forwards` the same of the draft's. `expert_gather` says that the launch's experts exchange tokens
-    all to all, `environment` holds its switches of SGLang. `lean` asks for the smallest models.
+    all to all, `environment` holds its switches of SGLang. `lean` asks for the smallest models, `device` is
+    `cpu`, where graphs are recorded, or `cuda`.
     """
 
     algorithm: str
@@ -89,6 +90,7 @@ class Job:
     forwards: int = 2
     draft_forwards: int = 2
     lean: bool = False
+    device: str = "cpu"
     substituted: tuple[str, ...] = ()
 
     @property

@@ -25,7 +25,8 @@ class Numbers:
     `tp` is the tensor-parallel size and `heads_tp` the part of it that shares one request's attention, `context` tokens
     of a sequence, `block` the drafter's block in tokens, `drafts` how many prediction layers a checkpoint holds. `lean`
     asks for the fewest heads and layers in which attention over a cache still shows: Triton's interpreter takes its
-    time for each head of each layer.
+    time for each head of each layer. `gpu` asks for the sizes that kernels for GPUs are built for: heads of 128, and
+    rows that vector loads divide.
     """
 
     tp: int = 1
@@ -34,6 +35,7 @@ class Numbers:
     block: int | None = None
     drafts: int | None = None
     lean: bool = False
+    gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +159,8 @@ _FIT: Mapping[str, Callable[[Any, Numbers], Any]] = {
     "num_aux_hidden_states": lambda value, numbers: min(value, 1) if numbers.lean else value,
     "vocab_size": lambda value, numbers: max(value, 64 * numbers.tp),
     "draft_vocab_size": lambda value, numbers: max(value, 64 * numbers.tp),
+    "head_dim": lambda value, numbers: 128 if numbers.gpu else value,
+    "hidden_size": lambda value, numbers: 256 if numbers.gpu else value,
     "max_position_embeddings": lambda value, numbers: max(value, 2 * numbers.context),
     "block_size": lambda value, numbers: value if numbers.block is None else numbers.block,
     "num_nextn_predict_layers": lambda value, numbers: value if numbers.drafts is None else numbers.drafts,

@@ -20,7 +20,7 @@ __all__ = ["draft_arguments", "publish", "worker_ranks"]
 def publish(arguments: Any, *, device: str, port: int) -> None:
     """What the scheduler's process does before it builds any worker."""
     if seams.older():
-        # It wants one list of cores per rank, no more; all share what this process has.
+        # On a CPU it wants one list of cores per rank, no more; all share what this process has.
         os.environ["SGLANG_CPU_OMP_THREADS_BIND"] = "|".join(["0"] * arguments.tp_size)
         seams.find("publish")(arguments, role="scheduler")
         return

@@ -59,7 +59,8 @@ def server_arguments(job: Job, folder: Path) -> Any:
             arguments.resolve_once()
     except (ValueError, AssertionError, NotImplementedError, RuntimeError, ImportError) as refusal:
         raise Failed(f"the engine refuses this launch: {type(refusal).__name__}: {refusal}") from refusal
-    _declare(arguments, _ON_CPU)
+    if job.device == "cpu":
+        _declare(arguments, _ON_CPU)
     return arguments
 
 
@@ -85,7 +86,9 @@ def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
     if tiny is None:
         raise Failed(f"no tiny checkpoint for {job.algorithm}: the doctor does not know what its draft is built from")
     drafts = job.steps if job.multi_layer else None
-    shared = Numbers(tp=job.tp, context=job.context, block=job.block, drafts=drafts, lean=job.lean)
+    shared = Numbers(
+        tp=job.tp, context=job.context, block=job.block, drafts=drafts, lean=job.lean, gpu=job.device == "cuda"
+    )
     # Dense drafts shard their heads over the whole TP group, targets over the ranks that attention-DP leaves together.
     draft = None if tiny.draft is None else str(written(tiny.draft, replace(shared, heads_tp=job.tp), folder))
     target = written(tiny.target, replace(shared, heads_tp=min(job.attn_tp, job.tp)), folder)

@@ -12,12 +12,12 @@ import json
 import os
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ddtree_doctor.engine import host, mutants, ranks, seams
+from ddtree_doctor.engine import gpu_host, host, mutants, ranks, seams
 from ddtree_doctor.engine.backend import RecordingBackend, captures
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.resolve import server_arguments
@@ -27,7 +27,7 @@ from ddtree_doctor.probe.child import Failed
 __all__ = ["Started", "capture", "opened", "prepare", "start"]
 
 _PORT = 29555
-"""Never opened: the process groups are torch's fake ones."""
+"""Never opened on the CPU: the process groups are torch's fake ones. On a GPU a free one takes its place."""
 
 
 @dataclass(slots=True)
@@ -42,6 +42,7 @@ class Started:
     arguments: Any
     algorithm: Any
     target: Any = None
+    port: int = _PORT
     draft: Any = None
     backends: list[RecordingBackend] = field(default_factory=list)
     lists: RuleLog = field(default_factory=RuleLog)
@@ -49,13 +50,13 @@ class Started:
 
 
 def prepare(job: Job) -> None:
-    """Make this process one in which SGLang runs without a GPU, with the job's plugin. Call before importing SGLang."""
+    """Make this process one in which SGLang runs on the job's device, with its plugin. Call before importing SGLang."""
     os.environ.update(job.environment)
     os.environ["DDTREE_DOCTOR_GPU_MIB"] = str(job.gpu_mib)
     if job.plugin:
         os.environ["DDTREE_DOCTOR_PLUGIN"] = job.plugin
         os.environ["DDTREE_DOCTOR_PLUGIN_OPTIONS"] = json.dumps(dict(job.values))
-    host.before_import()
+    (gpu_host if job.device == "cuda" else host).before_import()
     seams.find("plugin loader")()
 
 
@@ -73,28 +74,39 @@ def start(job: Job, folder: Path, *, runs: Callable[[Any, Any], bool] | None = N
 def opened(job: Job, folder: Path) -> Started:
     """What comes before the first worker: arguments resolved and published, modules loaded, nothing replaced yet."""
     arguments = server_arguments(job, folder)
-    ranks.publish(arguments, device="cpu", port=_PORT)
+    port = gpu_host.free_port() if job.device == "cuda" else _PORT
+    ranks.publish(arguments, device=job.device, port=port)
     if job.expert_gather:
         # The scheduler does so where the model has experts; the tiny one has none where the launch's own has.
         seams.find("expert options")(*([arguments] if seams.older() else []))
-    started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)))
+    started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)), port=port)
     _import_workers(started)
     # SGLang collects garbage before each capture: half a second each over all that its import left, none of it garbage.
     gc.freeze()
     return started
 
 
-def capture(started: Started, *, runs: Callable[[Any, Any], bool] | None = None) -> None:
-    """Start the workers of what `opened` gave, under its job's mutant, and capture."""
+def capture(
+    started: Started,
+    *,
+    runs: Callable[[Any, Any], bool] | None = None,
+    allocating: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Start the workers of what `opened` gave, under its job's mutant, and capture.
+
+    `runs` as for `start`, on the CPU. `allocating` makes a context in which every static buffer is allocated.
+    """
     mutants.apply(started.job.mutant)
-    host.after_import()
+    if started.job.device == "cpu":
+        host.after_import()
+        started.backends = captures.backends
+        captures.runs = runs or captures.runs
     started.lists.listen()
-    started.backends = captures.backends
-    captures.runs = runs or captures.runs
     _workers(started)
-    _pools(started)
-    _attention(started)
-    _graphs(started)
+    with allocating():
+        _pools(started)
+        _attention(started)
+        _graphs(started)
 
 
 def _algorithm(arguments: Any) -> str | None:
@@ -120,7 +132,7 @@ class _EmptyCorpus:
 
 
 def _workers(started: Started) -> None:
-    where = {"gpu_id": 0, "nccl_port": _PORT, **ranks.worker_ranks(started.arguments)}
+    where = {"gpu_id": 0, "nccl_port": started.port, **ranks.worker_ranks(started.arguments)}
     try:
         started.target = seams.find("target worker")(server_args=started.arguments, **where)
         if not started.algorithm.is_none():
