@@ -12,7 +12,9 @@ __all__ = ["gap", "largest"]
 
 
 def largest(one: torch.Tensor, other: torch.Tensor) -> float:
-    """The largest absolute difference; infinity where either side holds NaN or infinity."""
+    """The largest absolute difference; infinity where either side holds NaN or infinity, or has other rows."""
+    if one.shape != other.shape:
+        return inf
     if one.numel() == 0:
         return 0.0
     found = (one.float() - other.float()).abs().max().item()
@@ -20,19 +22,28 @@ def largest(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str) -> Gap:
-    """`other` held against `trusted`, both [rows, vocabulary]; `spread` is the measured noise of this comparison."""
+    """`other` held against `trusted`, both [rows, vocabulary]; `spread` is the measured noise of this comparison.
+
+    Where one has fewer rows, as the output of another graph has, the first row that it lacks is one that differs.
+    """
     scale = trusted.float().abs().max().item() if trusted.numel() else 0.0
-    by_row = (trusted.float() - other.float()).abs().amax(dim=1).nan_to_num(inf)
-    beyond = (by_row > tolerance(spread, scale, dtype)).nonzero()
-    row = int(beyond[0]) if beyond.numel() else None
-    found = largest(trusted, other)
+    found, row = largest(trusted, other), _first_beyond(trusted, other, tolerance(spread, scale, dtype))
     return Gap(
         largest=found if isfinite(found) else None,
         scale=scale,
         spread=spread,
         row=row,
-        top2=None if row is None else _top2(trusted[row]),
+        top2=None if row is None or row >= len(trusted) else _top2(trusted[row]),
     )
+
+
+def _first_beyond(trusted: torch.Tensor, other: torch.Tensor, allowed: float) -> int | None:
+    both = min(len(trusted), len(other))
+    by_row = (trusted[:both].float() - other[:both].float()).abs().amax(dim=1).nan_to_num(inf)
+    beyond = (by_row > allowed).nonzero()
+    if beyond.numel():
+        return int(beyond[0])
+    return both if len(trusted) != len(other) else None
 
 
 def _top2(row: torch.Tensor) -> float:
