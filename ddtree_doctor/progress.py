@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-__all__ = ["step"]
+__all__ = ["counted", "step"]
 
 PATIENCE_S = 2.0
 INTERVAL_S = 5.0
@@ -35,3 +35,25 @@ def step(what: str, stream: TextIO | None = None) -> Iterator[None]:
     finally:
         done.set()
         teller.join()
+
+
+def counted(what: str, stream: TextIO | None = None) -> Callable[[str, int, int], None]:
+    """A function that takes (next step, done, of) and says the counts and the time left, at most every five seconds.
+
+    The time left counts from the first call on, so that what came before it (an import) does not enter the rate.
+    """
+    out = sys.stderr if stream is None else stream
+    begun: list[float] = []
+    said = time.monotonic()
+
+    def told(name: str, done: int, of: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        begun[:] = begun or [now]
+        if now - said < INTERVAL_S:
+            return
+        said = now
+        left = f", about {(now - begun[0]) / done * (of - done):.0f} s left" if done else ""
+        print(f"doctor: {what}: {done} of {of}, {name}{left}", file=out, flush=True)
+
+    return told

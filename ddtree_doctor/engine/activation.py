@@ -2,8 +2,8 @@
 
 SGLang reads the groups `sglang.srt.platforms` and `sglang.srt.plugins` in every process of the user's environment, so
 both functions do nothing, and import nothing, unless the doctor set DDTREE_DOCTOR_PROBE. DDTREE_DOCTOR_PLUGIN names
-the plugin to add, DDTREE_DOCTOR_PLUGIN_OPTIONS holds its options as JSON. A probe on a GPU sets no SGLANG_PLATFORM: there
-the platform stays out as well.
+the plugin to add, DDTREE_DOCTOR_PLUGIN_OPTIONS holds its options as JSON. A probe on a GPU sets no SGLANG_PLATFORM:
+there the platform stays out as well.
 """
 
 from __future__ import annotations

@@ -11,12 +11,16 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ANSWER_FD", "HELLO", "Failed", "serve"]
+__all__ = ["ANSWER_FD", "HELLO", "PROGRESS", "Failed", "progress", "serve"]
 
 ANSWER_FD = "DDTREE_DOCTOR_ANSWER_FD"
 HELLO = "ddtree-doctor/probe/1"
+PROGRESS = b'{"progress": '
+"""How a line that is no answer yet begins."""
 
 _PR_SET_PDEATHSIG = 1
+_to_parent: list[Any] = []
+"""The pipe to the parent while `serve` has work to do."""
 
 
 class Failed(Exception):
@@ -31,6 +35,7 @@ def serve(work: Callable[[Any], Any]) -> None:
     _die_with_parent()
     with os.fdopen(int(os.environ.pop(ANSWER_FD)), "w", encoding="utf-8") as pipe:
         _say(pipe, HELLO)
+        _to_parent.append(pipe)
         try:
             said = {"answer": work(json.loads(sys.stdin.readline()))}
         except Failed as failed:
@@ -38,7 +43,14 @@ def serve(work: Callable[[Any], Any]) -> None:
         except Exception as error:
             traceback.print_exc()
             said = {"failed": _where(error)}
+        _to_parent.clear()
         _say(pipe, said)
+
+
+def progress(what: str, done: int, of: int) -> None:
+    """Tell the parent that `done` of `of` steps are done and `what` is next; nothing outside `serve`."""
+    for pipe in _to_parent:
+        _say(pipe, {"progress": [what, done, of]})
 
 
 def _where(error: Exception) -> str:

@@ -16,14 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ddtree_doctor.probe.child import ANSWER_FD, HELLO
+from ddtree_doctor.probe.child import ANSWER_FD, HELLO, PROGRESS
 
-__all__ = ["KINDS", "Limits", "Outcome", "run"]
+__all__ = ["KINDS", "Limits", "Outcome", "Progress", "run"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is next, how many steps are done, and how many there are."""
 
 KINDS = ("ok", "failed", "killed", "silence", "garbage", "timeout", "exit", "output", "disk", "spawn")
 """How a probe may end: `failed` is an answer in which the child itself says why it has none."""
@@ -65,18 +68,23 @@ class Outcome:
 
 
 def run(
-    argv: Sequence[str], job: Any = None, *, limits: Limits | None = None, env: Mapping[str, str] | None = None
+    argv: Sequence[str],
+    job: Any = None,
+    *,
+    limits: Limits | None = None,
+    env: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Run `argv` with `job` as one line of JSON on its standard input and wait for its answer.
 
     The child's working folder and TMPDIR is an empty folder that is removed with it. `env` is added to this
-    process's environment.
+    process's environment. `progress` is called for each step that the child tells of (`child.progress`).
     """
     limits = limits or Limits()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ddtree-doctor-", ignore_cleanup_errors=True) as folder:
         try:
-            child = _Child(argv, json.dumps(job), Path(folder), env or {})
+            child = _Child(argv, json.dumps(job), Path(folder), env or {}, progress or (lambda *_: None))
         except OSError as error:
             return Outcome(kind="spawn", why=f"could not start {argv[0]}: {error}")
         with child:
@@ -89,8 +97,9 @@ def run(
 class _Child:
     """A started process with its pipes. Leaving the context ends its whole session."""
 
-    def __init__(self, argv: Sequence[str], job: str, folder: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, argv: Sequence[str], job: str, folder: Path, env: Mapping[str, str], progress: Progress) -> None:
         self.folder = folder
+        self._progress = progress
         self.code: int | None = None
         self._grace = 0.0
         self._answer, self._log = bytearray(), bytearray()
@@ -188,9 +197,20 @@ class _Child:
             if key.data is self._log:
                 self._logged += len(chunk)
                 del self._log[:-_TAIL]
+            else:
+                self._take_progress()
         if timeout and not self._pipes.get_map():
             time.sleep(timeout)
         return bool(ready)
+
+    def _take_progress(self) -> None:
+        """Take out the lines that tell of a step, each once it is whole; one that is no such line stays."""
+        while (start := self._answer.find(b"\n" + PROGRESS)) >= 0 and (end := self._answer.find(b"\n", start + 1)) >= 0:
+            step = _step(bytes(self._answer[start + 1 : end]))
+            if step is None:
+                return
+            del self._answer[start:end]
+            self._progress(*step)
 
     def _ended(self) -> bool:
         """Whether the leader has ended. It stays a zombie, so that its id and group id remain its own."""
@@ -224,6 +244,15 @@ class _Child:
                 return "exit", f"exited with status {code} without an answer", None
             return "silence", "ended without an answer", None
         return _read(lines)
+
+
+def _step(line: bytes) -> tuple[str, int, int] | None:
+    """What a line says of a step, None where it says nothing of the kind."""
+    try:
+        what, done, of = json.loads(line)["progress"]
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return (what, done, of) if isinstance(what, str) and type(done) is type(of) is int else None
 
 
 def _read(lines: list[bytes]) -> tuple[str, str, Any]:

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddtree_doctor.probe.process import KINDS, Limits, Outcome, _read, run
+from ddtree_doctor.probe.process import KINDS, Limits, Outcome, _read, _step, run
 
 TIGHT = Limits(deadline=5.0, start=5.0, grace=0.3, output=1 << 20, disk=4 << 20)
 HELLO = "from ddtree_doctor.probe.child import *; import os, sys, signal, time\n"
-SAY_HELLO = HELLO + "fd = int(os.environ[ANSWER_FD]); os.write(fd, (__import__('json').dumps(HELLO) + '\\n').encode())\n"
+SAY_HELLO = (
+    HELLO + "fd = int(os.environ[ANSWER_FD]); os.write(fd, (__import__('json').dumps(HELLO) + '\\n').encode())\n"
+)
 
 
 def child(body: str, *, job: object = None, limits: Limits = TIGHT) -> Outcome:
@@ -97,7 +99,9 @@ def test_a_child_that_fills_its_output_is_ended():
 
 
 def test_a_child_that_fills_its_disk_is_ended():
-    outcome = child(SAY_HELLO + "f = open('big', 'wb')\nwhile True: f.write(b'x' * 1000000); f.flush(); time.sleep(0.02)")
+    outcome = child(
+        SAY_HELLO + "f = open('big', 'wb')\nwhile True: f.write(b'x' * 1000000); f.flush(); time.sleep(0.02)"
+    )
     assert outcome.kind == "disk"
     assert f"{TIGHT.disk} are allowed" in outcome.why
 
@@ -192,3 +196,22 @@ def gone(process: int) -> bool:
 def _zombie(process: int) -> bool:
     stat = Path(f"/proc/{process}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_steps_are_told_as_they_come_and_are_no_part_of_the_answer():
+    told = []
+    body = HELLO + "serve(lambda job: [progress('tree/star', 0, 2), progress('grow', 1, 2)] and 5)"
+    outcome = run([sys.executable, "-c", body], limits=TIGHT, progress=lambda *step: told.append(step))
+    assert (outcome.kind, outcome.answer) == ("ok", 5)
+    assert told == [("tree/star", 0, 2), ("grow", 1, 2)]
+
+
+def test_a_line_that_only_begins_like_a_step_is_garbage():
+    outcome = child(SAY_HELLO + "os.write(fd, b'{\"progress\": 7}\\n')")
+    assert outcome.kind in ("silence", "garbage")
+    assert outcome.answer is None
+
+
+@given(st.binary(max_size=60))
+def test_reading_a_step_never_raises(line: bytes):
+    assert _step(b'{"progress": ' + line) is None or b"[" in line

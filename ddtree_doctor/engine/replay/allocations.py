@@ -1,7 +1,7 @@
 """Every allocation that Python asks torch for, wherever in SGLang, handed to a function that may give another tensor.
 
-Seam: torch's function modes see `torch.zeros`, `Tensor.new_empty` and the like under any name and device context. What a
-CUDA graph allocates while it captures is left alone: it lives in the graph's pool.
+Seam: torch's function modes see `torch.zeros`, `Tensor.new_empty` and the like under any name and device context. What
+a CUDA graph allocates while it captures is left alone: it lives in the graph's pool.
 """
 
 from __future__ import annotations
