@@ -24,7 +24,7 @@ class Outcome:
 
 
 def judge(case: Case, checks: Iterable[type[Check]], tier: str, *, stopped: str = "") -> tuple[Outcome, ...]:
-    """Every rule's outcome; rules of a deeper tier than `tier` are skipped, and `stopped` says why where it is given."""
+    """Every rule's outcome; rules of a deeper tier than `tier` are skipped, and `stopped` says why where given."""
     reached = TIERS.index(tier)
     return tuple(
         _outcome(check, case)
