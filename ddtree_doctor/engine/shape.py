@@ -41,9 +41,19 @@ def smallest(job: Job) -> Callable[[Any, int], bool]:
 
     def runs(runner: Any, size: int) -> bool:
         count = job.draft_forwards if runner.model_runner.is_draft_worker else job.forwards
-        return size <= _LARGEST_RUN and size in sorted(seams.field(runner, "capture list"))[:count]
+        listed = sorted(seams.field(runner, "capture list"))[:count]
+        return size <= _LARGEST_RUN and size in listed and not _ragged_beyond_backend(runner)
 
     return runs
+
+
+def _ragged_beyond_backend(runner: Any) -> bool:
+    """Whether this is a ragged verify under a backend that has no graphs for one, as the stand-in triton has none.
+
+    SGLang captures it all the same, and admits no batch to it; its kernels would read rows that are not there.
+    """
+    ragged = getattr(runner, "ragged_verify_mode", False)
+    return bool(ragged) and not getattr(runner.attn_backend, "supports_ragged_verify_graph", False)
 
 
 def _work(job: dict[str, Any]) -> dict[str, Any]:
