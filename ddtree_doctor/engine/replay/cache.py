@@ -15,5 +15,4 @@ __all__ = ["committed_keys"]
 def committed_keys(stage: Stage) -> torch.Tensor:
     """A copy of the first layer's keys at every committed position of every request, [tokens, …]."""
     slots = [stage.slots.of(slot, length) for slot, length in sorted(stage.committed.items())]
-    keys = stage.runner.token_to_kv_pool.get_key_buffer(stage.first_layer)
-    return keys[torch.cat(slots)].clone()
+    return stage.keys[torch.cat(slots)].clone()

@@ -21,10 +21,11 @@ def largest(one: torch.Tensor, other: torch.Tensor) -> float:
     return found if isfinite(found) else inf
 
 
-def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str) -> Gap:
-    """`other` held against `trusted`, both [rows, vocabulary]; `spread` is the measured noise of this comparison.
+def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str, logits: int | None = None) -> Gap:
+    """`other` held against `trusted`, row by row; `spread` is the measured noise of this comparison.
 
-    Where one has fewer rows, as the output of another graph has, the first row that it lacks is one that differs.
+    The first `logits` columns are logits, all if it is None; what stands beside them is compared like them. Where one
+    has fewer rows, as the output of another graph has, the first row that it lacks is one that differs.
     """
     scale = trusted.float().abs().max().item() if trusted.numel() else 0.0
     found, row = largest(trusted, other), _first_beyond(trusted, other, tolerance(spread, scale, dtype))
@@ -33,7 +34,7 @@ def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str
         scale=scale,
         spread=spread,
         row=row,
-        top2=None if row is None or row >= len(trusted) else _top2(trusted[row]),
+        top2=None if row is None or row >= len(trusted) else _top2(trusted[row][:logits]),
     )
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from ddtree_doctor.engine.replay.compare import gap, largest
-from ddtree_doctor.replay.record import Gap
-from ddtree_doctor.replay.scenario import Batch, Request
+from ddtree_doctor.replay.record import EPSILON, Gap
+from ddtree_doctor.replay.scenario import Batch
 from ddtree_doctor.tree.model import Tree
 
 if TYPE_CHECKING:
     from ddtree_doctor.engine.replay.stage import Stage
 
-__all__ = ["path_gap", "path_tokens"]
+__all__ = ["path_gap"]
 
 TOGETHER = 8
 """Paths in one plain forward."""
@@ -23,9 +23,12 @@ TOGETHER = 8
 AGAIN = 2
 """Paths that are computed a second time, over their prefix in the cache, for the measured noise."""
 
+MOST_ROUNDINGS = 64
+"""No order of summing differs by more. Beyond it the cached prefix was read wrongly, and is no measure of noise."""
 
-def path_gap(stage: Stage, batch: Batch, tree_logits: torch.Tensor, dtype: str) -> Gap:
-    """`tree_logits` [requests × width, vocabulary] held against plain forwards, pads left out.
+
+def path_gap(stage: Stage, batch: Batch, tree_rows: torch.Tensor, dtype: str) -> Gap:
+    """`tree_rows`, as `Stage.eager` gives them for the batch, held against plain forwards, pads left out.
 
     The noise is the largest difference between two plain computations of one path: in one forward, and over a cached
     prefix, which sums in another order.
@@ -40,12 +43,9 @@ def path_gap(stage: Stage, batch: Batch, tree_logits: torch.Tensor, dtype: str) 
         nodes = dict(_by_node(request.tree, found))
         trusted += [nodes[node] for node in range(request.tree.nodes)]
         rows += [at * batch.width + node for node in range(request.tree.nodes)]
-    return gap(torch.stack(trusted), tree_logits[rows], spread=spread, dtype=dtype)
-
-
-def path_tokens(request: Request) -> int:
-    """Tokens that the oracle computes for one request."""
-    return sum(request.prefix + len(request.tree.path(leaf)) for leaf in _leaves(request.tree))
+    held = torch.stack(trusted)
+    noise = spread if spread <= MOST_ROUNDINGS * EPSILON[dtype] * held.abs().max().item() else 0.0
+    return gap(held, tree_rows[rows], spread=noise, dtype=dtype, logits=stage.vocabulary)
 
 
 def _leaves(tree: Tree) -> list[int]:

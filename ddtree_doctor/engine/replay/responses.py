@@ -28,7 +28,8 @@ def responses(suite: Suite, *, width: int, trees: bool) -> Iterator[Response]:
     shape = "ddtree" if trees else "chain"
     batch = _batch(tree_of(shape, width, suite.stage.vocabulary, 1))
     suite.stage.clear()
-    verify = suite.stage.verify(batch)
+    with suite.watched("responses"):
+        verify = suite.stage.verify(batch)
     first, again = (suite.replay(verify, "responses").logits for _ in range(2))
     spread = max(suite.spread, suite.summing, largest(first, again))
 
@@ -42,7 +43,8 @@ def responses(suite: Suite, *, width: int, trees: bool) -> Iterator[Response]:
         yield changed("the tree mask", "change", replace(verify, mask=_causal(verify)))
         yield changed("the root's mask", "change", replace(verify, mask=_without_root(verify)))
         order, tree = mirrored(batch.requests[0].tree)
-        turned = suite.stage.verify(_batch(tree))
+        with suite.watched("responses"):
+            turned = suite.stage.verify(_batch(tree))
         yield changed("the order of siblings", "keep", turned, first[order])
     suite.stage.clear()
 

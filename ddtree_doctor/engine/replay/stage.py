@@ -23,12 +23,21 @@ __all__ = ["Replayed", "Stage"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """One pass through the graph, or eager where admission refused it: `hit` tells."""
+    """One pass through the graph, or eager where admission refused it: `hit` tells.
 
-    logits: torch.Tensor
+    `rows` are logits, `vocabulary` columns of them, and the key that each row left in its KV slot (`Stage.eager`).
+    """
+
+    rows: torch.Tensor
+    vocabulary: int
     hit: bool
     captured_bs: int | None = None
     key: str = ""
+
+    @property
+    def logits(self) -> torch.Tensor:
+        """The logits alone."""
+        return self.rows[:, : self.vocabulary]
 
 
 class Stage:
@@ -52,6 +61,12 @@ class Stage:
     def first_layer(self) -> int:
         """The first layer whose keys this rank's cache holds."""
         return int(getattr(self.runner.token_to_kv_pool, "start_layer", None) or 0)
+
+    @property
+    def keys(self) -> torch.Tensor:
+        """The first layer's keys by KV slot, [slots, …]."""
+        buffer: torch.Tensor = self.runner.token_to_kv_pool.get_key_buffer(self.first_layer)
+        return buffer
 
     def victim(self) -> tuple[int, int]:
         """A KV slot that holds a committed token, and the row of its request: what a stale write would destroy."""
@@ -80,25 +95,30 @@ class Stage:
         self.committed.clear()
 
     def eager(self, verify: Verify) -> torch.Tensor:
-        """Logits [rows, vocabulary] of a forward without a graph."""
+        """Logits of a forward without a graph and, beside them, the key that each row left in its KV slot.
+
+        [rows, vocabulary + key], float32. The keys are what the next pass reads of the rows that are accepted.
+        """
         with _without_graphs(self.runner):
-            return self._logits(self.runner.forward(verify_batch(self.runner, verify)))
+            return self._rows(self._forward(verify), verify)
 
     def replay(self, verify: Verify) -> Replayed:
         """The same through the graph, where admission takes it."""
-        out = self.runner.forward(verify_batch(self.runner, verify))
+        out = self._forward(verify)
+        rows = self._rows(out, verify)
         if not out.can_run_graph:
-            return Replayed(logits=self._logits(out), hit=False)
+            return Replayed(rows=rows, vocabulary=self.vocabulary, hit=False)
         size = int(self.graphs.bs)
         key = str(getattr(self.graphs, "_replay_graph_key", size))
-        return Replayed(logits=self._logits(out), hit=True, captured_bs=size, key=key)
+        return Replayed(rows=rows, vocabulary=self.vocabulary, hit=True, captured_bs=size, key=key)
 
     def plain(
         self, paths: Sequence[tuple[int, tuple[int, ...]]], *, together: int, from_cache: bool = False
     ) -> list[torch.Tensor]:
-        """Logits of a plain extend over prefix and path, the rows of the path alone, for each (slot, path tokens).
+        """Rows, as `eager` gives them, of a plain extend over prefix and path, for each (slot, path tokens).
 
-        Each path is computed in a request of its own, `together` of them in one forward: from its first token on, or,
+        The rows of the path alone are given. Each path is computed in a request of its own, `together` of them in one
+        forward: from its first token on, or,
         `from_cache`, in two forwards of which the second reads the prefix from the cache.
         """
         found: list[torch.Tensor] = []
@@ -118,7 +138,8 @@ class Stage:
         for row in rows:
             self.slots.release(row)
         split = torch.split(hidden, [len(one.tokens) for one in whole])
-        return [self._head(rows[-length:]) for rows, length in zip(split, lengths, strict=True)]
+        ends = [one.slots[-length:] for one, length in zip(whole, lengths, strict=True)]
+        return [self._beside(self._head(rows[-len(slots) :]), slots) for rows, slots in zip(split, ends, strict=True)]
 
     def _extend_of(self, scratch: int, slot: int, path: tuple[int, ...]) -> Extend:
         """The whole text of a request with a path behind it, in a scratch row."""
@@ -165,8 +186,19 @@ class Stage:
         weight = self.runner.model.lm_head.weight
         return torch.matmul(hidden, weight.T.to(hidden.dtype)).float()[:, : self.vocabulary]
 
-    def _logits(self, out: Any) -> torch.Tensor:
-        return out.logits_output.next_token_logits[:, : self.vocabulary].clone()
+    def _forward(self, verify: Verify) -> Any:
+        """A verify forward over blank KV slots: what it does not write there shows."""
+        self.keys[verify.slots] = 0
+        return self.runner.forward(verify_batch(self.runner, verify))
+
+    def _rows(self, out: Any, verify: Verify) -> torch.Tensor:
+        return self._beside(out.logits_output.next_token_logits[:, : self.vocabulary].float(), verify.slots)
+
+    def _beside(self, logits: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
+        """Logits with the keys at `slots` to their right; where there are more logits than slots, NaN."""
+        keys = self.keys[slots].flatten(1).float()[: len(logits)]
+        missing = keys.new_full((len(logits) - len(keys), keys.shape[1]), float("nan"))
+        return torch.cat([logits, torch.cat([keys, missing])], dim=1)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from ddtree_doctor.engine.replay.compare import gap, largest
 from ddtree_doctor.engine.replay.paths import path_gap
 from ddtree_doctor.engine.replay.poison import Poison
 from ddtree_doctor.engine.replay.stage import Replayed, Stage
-from ddtree_doctor.replay.record import Access, Pass
+from ddtree_doctor.replay.record import Access, Gap, Pass
 from ddtree_doctor.replay.scenario import Batch, Scenario
 
 __all__ = ["ENGINE_ERRORS", "Suite", "Watch", "one_line"]
@@ -86,26 +86,35 @@ class Suite:
             return self.stage.replay(verify)
 
     @contextmanager
+    def watched(self, scenario: str) -> Iterator[None]:
+        """Note stray memory accesses of the block; on the CPU they are also kept from harming this process."""
+        with self.watch.watching():
+            yield
+        self.accesses += self.watch.found(scenario)
+
+    @contextmanager
     def looking(self, verify: Verify, scenario: str) -> Iterator[None]:
         """Poison, watch, and hold the cache of committed tokens against what it was."""
         victim_slot, victim_row = self.stage.victim()
         self.turn += 1
         self.poison.spill(victim_slot=victim_slot, victim_row=victim_row, turn=self.turn % 2)
         before = committed_keys(self.stage)
-        with self.watch.watching():
+        with self.watched(scenario):
             yield
-        self.accesses += self.watch.found(scenario)
         if not torch.equal(before, committed_keys(self.stage)):
             written = Access(where="KV cache of committed tokens", access="store", offset=0, size=0, scenario=scenario)
             self.accesses.append(written)
 
     def _pass(self, scenario: Scenario, step: int, batch: Batch) -> Pass:
-        verify = self.stage.verify(batch)
-        eager = self.stage.eager(verify)
-        if len(self.passes) % REPEATED_EVERY == 0:
-            self.spread = max(self.spread, largest(eager, self.stage.eager(verify)))
+        """The replay comes first: what eager leaves in buffers of the backend's would be what a replay needs there."""
+        with self.watched(scenario.name):
+            verify = self.stage.verify(batch)
         seen = self.replay(verify, scenario.name)
-        path = path_gap(self.stage, batch, eager, self.dtype) if self.oracle(scenario) else None
+        with self.watched(scenario.name):
+            eager = self.stage.eager(verify)
+            if len(self.passes) % REPEATED_EVERY == 0:
+                self.spread = max(self.spread, largest(eager, self.stage.eager(verify)))
+            path = path_gap(self.stage, batch, eager, self.dtype) if self.oracle(scenario) else None
         return Pass(
             scenario=scenario.name,
             step=step,
@@ -113,9 +122,12 @@ class Suite:
             hit=seen.hit,
             captured_bs=seen.captured_bs,
             key=seen.key,
-            replay=gap(eager, seen.logits, spread=self.spread, dtype=self.dtype) if seen.hit else None,
+            replay=self._gap(eager, seen) if seen.hit else None,
             path=path,
         )
+
+    def _gap(self, eager: torch.Tensor, seen: Replayed) -> Gap:
+        return gap(eager, seen.rows, spread=self.spread, dtype=self.dtype, logits=seen.vocabulary)
 
 
 def one_line(error: Exception) -> str:
