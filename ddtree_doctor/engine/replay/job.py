@@ -62,6 +62,7 @@ def replay_job(launch: Launch, settings: Settings, *, plugin: str = "", mutant: 
         },
         tp=1,
         context=_context(settings, page),
+        lean=True,
     )
 
 
