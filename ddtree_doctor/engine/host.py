@@ -51,6 +51,10 @@ def before_import() -> None:
 
 def after_import() -> None:
     """Replace, in the loaded SGLang, the streams of a capture, the gate for CPUs and the table of n-grams."""
+    # Not at the top: Triton reads TRITON_INTERPRET when it is imported, so that must be set before.
+    from ddtree_doctor.engine.replay.launches import interpret_for_good
+
+    interpret_for_good()
     _streams_of_the_host()
     seams.replace("capture context", lambda _: _no_stream_capture)
     if not seams.older():

@@ -48,7 +48,6 @@ def seen(what: ReplayJob, started: Started) -> dict[str, Any]:
     import torch
 
     from ddtree_doctor.engine.backend import captures
-    from ddtree_doctor.engine.replay.launches import interpret_for_good
     from ddtree_doctor.engine.replay.poison import Poison
     from ddtree_doctor.engine.replay.responses import responses
     from ddtree_doctor.engine.replay.stage import Stage
@@ -59,7 +58,6 @@ def seen(what: ReplayJob, started: Started) -> dict[str, Any]:
 
     began, job = time.monotonic(), started.job
     captures.new_tape = Tape
-    interpret_for_good()
     capture(started, runs=lambda runner, key: not runner.model_runner.is_draft_worker)
     if started.failed:
         raise Failed(f"the engine's capture ended in an error: {started.failed}")
