@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ddtree_doctor.report.behaviours import behaviour_line
 from ddtree_doctor.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -76,6 +77,19 @@ def _launch(report: Mapping[str, Any], index: int, launch: Mapping[str, Any]) ->
     if rows:
         yield Text("")
         yield Padding(widths(rows), (0, 0, 0, 2))
+    yield from _replayed([seen for seen in report["behaviours"] if seen["launch"] == index])
+
+
+def _replayed(behaviours: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """A line for each role that was replayed."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if behaviours:
+        yield Text("")
+        yield Padding(Text("replayed", style="bold"), (0, 0, 0, 2))
+    for seen in behaviours:
+        yield Padding(Text(sanitize(behaviour_line(seen))), (0, 0, 0, 2))
 
 
 def _summary(launch: Mapping[str, Any]) -> str:

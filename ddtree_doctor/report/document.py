@@ -13,6 +13,7 @@ from typing import Any
 from ddtree_doctor import __version__
 from ddtree_doctor.judge import Outcome, exit_status, verdict
 from ddtree_doctor.ledger import Row
+from ddtree_doctor.report.behaviours import behaviour_object
 from ddtree_doctor.report.launches import launch_object, resolved_object
 from ddtree_doctor.rule import SEVERITIES, Case, Finding
 
@@ -59,6 +60,12 @@ def document(examined: Sequence[Examined], *, tier: str, facts_digest: str) -> d
             for index, one in enumerate(examined)
             if one.case.ledger is not None
             for row in one.case.ledger.rows
+        ],
+        "behaviours": [
+            behaviour_object(index, seen)
+            for index, one in enumerate(examined)
+            if one.case.ledger is not None
+            for seen in one.case.ledger.behaviours
         ],
     }
     return {key: _plain(value) for key, value in report.items()}

@@ -8,6 +8,7 @@ from ddtree_doctor.judge import judge
 from ddtree_doctor.knowledge import NotKnown, Value
 from ddtree_doctor.launch.model import Flag, Launch, Location
 from ddtree_doctor.ledger import Buffer, Ledger, Row
+from ddtree_doctor.replay.record import Behaviour, Pass
 from ddtree_doctor.report.document import Examined, document
 from ddtree_doctor.rule import Case, Check
 
@@ -121,8 +122,31 @@ def case(text: str = "plain") -> Case:
         launch=launch,
         target=ModelConfig(name="m"),
     )
-    ledger = Ledger(algorithm="DDTREE", rows=(row, lost), substituted=(f"device: cpu {text}",))
+    ledger = Ledger(
+        algorithm="DDTREE",
+        rows=(row, lost),
+        substituted=(f"device: cpu {text}",),
+        behaviours=(verify_behaviour(text), replace(verify_behaviour(text), role="draft", passes=(), notes=(text,))),
+    )
     return Case(facts=facts, contract=Contract(settings=settings(), roles=(demand,)), ledger=ledger)
+
+
+def verify_behaviour(text: str = "") -> Behaviour:
+    """Three passes of two scenarios, one of them eager; `text` is what the probe said at its end."""
+    hit = Pass(scenario="shrink", step=0, bs=4, hit=True, captured_bs=4, key="4")
+    return Behaviour(
+        host="cpu",
+        algorithm="DDTREE",
+        role="target_verify",
+        backend="triton",
+        dtype="float32",
+        page_size=16,
+        width=33,
+        passes=(hit, replace(hit, step=1, bs=3), Pass(scenario="captured/8", step=0, bs=8)),
+        launches=81,
+        seconds=11.2,
+        unknown=text,
+    )
 
 
 def report(text: str = "plain", tier: str = "shape", rules: tuple[type[Check], ...] = RULES) -> dict:

@@ -29,6 +29,12 @@ def test_a_person_reads_verdict_then_finding_then_fix_then_the_unjudged():
     assert "DD113: config of draft: not in the local cache" in text
 
 
+def test_each_replayed_role_has_a_line():
+    text = shown(report())
+    assert "2 scenarios, 3 passes, 2 hit their graph" in " ".join(text.split())
+    assert text.index("replayed") < text.index("DDTREE/draft, 33 wide")
+
+
 def test_verbose_lists_checks_that_passed_or_were_skipped():
     assert "DD401 deep-only" in shown(report(), verbose=True)
     assert "DD401 deep-only" not in shown(report())
