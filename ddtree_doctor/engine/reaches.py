@@ -103,6 +103,11 @@ REACHES: Mapping[str, Reach] = {
             _RUNNER + "decode_cuda_graph_runner:get_or_create_global_graph_capture_stream",
         ),
         _reach(
+            "capture flag",
+            "capture a runner's graphs anew on a GPU",
+            _SRT + "model_executor.runner_utils.capture_mode:model_capture_mode",
+        ),
+        _reach(
             "capture list rule",
             "record what each runner's list was computed from",
             _RUNNER + "base_cuda_graph_runner:get_batch_sizes_to_capture",
@@ -201,5 +206,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "width of a verify input": ("draft_token_num",),
     "attention metadata": ("forward_metadata",),
     "configured capture list": ("bs",),
+    "graph backend of a runner": ("backend",),
+    "graph pool of a backend": ("_pool",),
 }
 """Attributes of SGLang's objects by what they hold, newest name first."""

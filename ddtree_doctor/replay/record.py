@@ -107,7 +107,8 @@ class Behaviour:
     """All that one probe saw of one role, on one host, backend, dtype and page size.
 
     `host` is `cpu` or `gpu`. `launches` counts the kernel launches that were watched. `moved` names captured inputs
-    whose address changed between capture and replay. `unknown` says why nothing, or nothing more, was seen.
+    whose address changed between capture and replay. `sanitizer` is the tool of compute-sanitizer that the probe ran
+    under, "" for none, and `reports` what it reported. `unknown` says why nothing, or nothing more, was seen.
     """
 
     host: str
@@ -123,6 +124,8 @@ class Behaviour:
     accesses: tuple[Access, ...] = ()
     launches: int = 0
     moved: tuple[str, ...] = ()
+    sanitizer: str = ""
+    reports: tuple[Access, ...] = ()
     notes: tuple[str, ...] = field(default=())
     seconds: float = 0.0
     unknown: str = ""

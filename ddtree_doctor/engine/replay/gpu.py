@@ -1,0 +1,288 @@
+"""The probe process of the replay-gpu tier: the engine on this GPU, its own CUDA graphs, scenarios, what was seen.
+
+A CUDA fault ends a process's use of the GPU, so each cell (algorithm, backend, page size, width) has a process of its
+own. What was seen before a fault is answered all the same, the fault beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dacite import Config, from_dict
+
+from ddtree_doctor.engine.gpu_host import demand_room
+from ddtree_doctor.engine.job import Job
+from ddtree_doctor.engine.replay.faults import FAULT, MEMORY, REFUSED, kind_of
+from ddtree_doctor.engine.replay.gpu_job import GpuJob
+from ddtree_doctor.probe.child import Failed, progress, serve
+from ddtree_doctor.replay.record import Access, Behaviour, Pass, Response
+
+if TYPE_CHECKING:
+    from ddtree_doctor.engine.replay.suite import Suite
+    from ddtree_doctor.engine.start import Started
+    from ddtree_doctor.replay.scenario import Scenario
+
+__all__ = ["behaved"]
+
+ROUND_SCENARIOS = ("captured/", "between/")
+"""What runs again after each round."""
+
+
+def behaved(what: GpuJob) -> dict[str, Any]:
+    """The behaviour of the target's verify or decode role as plain data. Raises Failed where nothing can run."""
+    job = from_dict(Job, what.start, Config(cast=[tuple]))
+    demand_room(what.need_mib)
+    times = _Times()
+    try:
+        from ddtree_doctor.engine.start import opened, prepare
+
+        prepare(job)
+        with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
+            started = opened(job, Path(folder))
+            times.lap("import and arguments")
+            return asdict(_seen(what, started, times))
+    except ImportError as missing:
+        raise Failed(f"not installed: {type(missing).__name__}: {missing}") from missing
+
+
+@dataclass(slots=True)
+class _Times:
+    """Seconds of each part, for the notes."""
+
+    began: float = field(default_factory=time.monotonic)
+    laps: list[str] = field(default_factory=list)
+    last: float = field(default_factory=time.monotonic)
+
+    def lap(self, what: str) -> None:
+        now = time.monotonic()
+        self.laps.append(f"{what} {now - self.last:.1f} s")
+        self.last = now
+
+
+def _seen(what: GpuJob, started: Started, times: _Times) -> Behaviour:
+    from ddtree_doctor.engine.replay import graphs as rounds
+    from ddtree_doctor.engine.start import capture
+
+    guard = _guard(what.guard)
+    liveness = rounds.check_liveness()
+    capture(started, allocating=guard.allocating)
+    times.lap("workers and capture")
+    found = _blank(what, started)
+    if started.failed:
+        return replace(_without_graphs(found, started.failed), notes=tuple(times.laps))
+    overwritten = guard.keep(_named(started))
+    run = _Run(what=what, started=started, guard=guard)
+    run.go()
+    times.lap("scenarios")
+    run.rounds()
+    times.lap("rounds")
+    notes = [*times.laps, f"check_input_liveness: {'on' if liveness else 'this torch has none'}", *run.notes]
+    return replace(
+        found,
+        dtype=run.suite.dtype,
+        page_size=run.ground.page_size,
+        width=run.ground.width,
+        passes=tuple(run.suite.passes),
+        responses=tuple(run.responses),
+        accesses=(*overwritten, *run.suite.accesses),
+        launches=run.watch.launches,
+        moved=run.moved,
+        notes=tuple(notes),
+        seconds=round(time.monotonic() - times.began, 2),
+        unknown=run.unknown,
+    )
+
+
+def _blank(what: GpuJob, started: Started) -> Behaviour:
+    return Behaviour(
+        host="gpu",
+        algorithm=started.job.algorithm,
+        role="decode" if started.job.algorithm == "NONE" else "target_verify",
+        backend=str(_resolved(started, "attention_backend")),
+        dtype=str(started.job.fixed["dtype"]),
+        page_size=int(_resolved(started, "page_size") or 1),
+        width=0,
+    )
+
+
+def _resolved(started: Started, name: str) -> Any:
+    from ddtree_doctor.engine.resolve import resolved
+
+    return resolved(started.arguments).get(name)
+
+
+def _without_graphs(found: Behaviour, error: str) -> Behaviour:
+    """What a capture that ended in `error` comes down to: a fault or error is found, the rest is not known."""
+    kind = kind_of(error)
+    if kind == MEMORY:
+        raise Failed(f"out of GPU memory while capturing: {error}; free the GPU, or capture fewer sizes")
+    if kind == REFUSED:
+        raise Failed(f"attention backend {found.backend} refuses this: {error}")
+    return replace(found, passes=(Pass(scenario="capture", step=0, bs=0, error=error),), unknown=_ended(error))
+
+
+def _ended(error: str) -> str:
+    return f"what comes after was not run: {error}"
+
+
+def _guard(kind: str) -> Any:
+    from ddtree_doctor.engine.replay.apart import Apart
+    from ddtree_doctor.engine.replay.guard import Guard
+
+    return {"bands": Guard, "apart": Apart, "none": lambda: Guard(device="none")}[kind]()
+
+
+def _named(started: Started) -> Iterator[tuple[str, Any]]:
+    """Every static tensor of the target by name: its graph runner's, attention backend's and pools'."""
+    from ddtree_doctor.engine import seams
+    from ddtree_doctor.engine.buffers import held_tensors
+
+    runner = seams.field(started.target, "model runner")
+    graphs = runner.decode_cuda_graph_runner
+    owners = (
+        seams.field(graphs, "runner's buffers"),
+        seams.field(graphs, "runner's attention backend"),
+        graphs,
+        runner.attn_backend,
+        seams.field(runner, "request pool"),
+        runner.token_to_kv_pool,
+    )
+    return ((f"{owner}.{name}", tensor) for owner, name, tensor in held_tensors(*owners))
+
+
+@dataclass(slots=True)
+class _GuardWatch:
+    """Looks at the guard bands after each watched block."""
+
+    guard: Any
+    launches: int = 0
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        self.launches += 1
+        yield
+
+    def found(self, scenario: str) -> list[Access]:
+        overwritten: list[Access] = self.guard.overwritten(scenario)
+        return overwritten
+
+
+class _Run:
+    """The suite on a started engine, up to its end or to the fault that ends it."""
+
+    def __init__(self, *, what: GpuJob, started: Started, guard: Any) -> None:
+        from ddtree_doctor.engine import seams
+        from ddtree_doctor.engine.replay import graphs
+        from ddtree_doctor.engine.replay.ground import chosen, ground_of
+        from ddtree_doctor.engine.replay.weights import spread_weights
+
+        self.what = what
+        self.runner = seams.field(started.target, "model runner")
+        self.graphs = self.runner.decode_cuda_graph_runner
+        spread_weights(self.runner.model, what.seed)
+        self.ground = ground_of(self.runner, started.job.algorithm, started.job.context)
+        self.scenarios: Sequence[Scenario] = chosen(what, self.ground)
+        self.watch = _GuardWatch(guard)
+        self.suite = self._suite()
+        self.responses: list[Response] = []
+        self.notes: list[str] = []
+        self.unknown = ""
+        self.moved: tuple[str, ...] = ()
+        self._addresses = graphs.addresses(self.graphs)
+
+    def go(self) -> None:
+        """The scenarios, then the replays with one thing changed; then where the captured inputs lie."""
+        from ddtree_doctor.engine.replay import graphs
+        from ddtree_doctor.engine.replay.responses import responses
+
+        def changes() -> None:
+            trees = len(self.ground.shapes) > 1
+            self.responses += responses(self.suite, width=self.ground.width, trees=trees)
+
+        self._stopping_at_faults("scenarios", lambda: self.suite.run(self.scenarios))
+        if self.what.responses:
+            self._stopping_at_faults("responses", changes)
+        self.moved = graphs.moved(self._addresses, graphs.addresses(self.graphs))
+
+    def rounds(self) -> None:
+        """Scenarios again after each round. A round that this release does not go through is a note, not a fault."""
+        import torch
+
+        from ddtree_doctor.engine.replay.graphs import ROUNDS
+        from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, one_line
+
+        again = [one for one in self.scenarios if one.name.startswith(ROUND_SCENARIOS)]
+        for name in self.what.rounds:
+            if self.unknown:
+                return
+            try:
+                with torch.no_grad():
+                    ROUNDS[name](self.graphs)
+            except ENGINE_ERRORS as error:
+                traceback.print_exc()
+                self.notes.append(f"round {name!r} did not run: {one_line(error)}")
+                self.unknown = _ended(one_line(error)) if kind_of(one_line(error)) == FAULT else ""
+                return
+            renamed = [replace(one, name=f"{name}, {one.name}") for one in again]
+            self._stopping_at_faults(name, lambda renamed=renamed: self.suite.run(renamed))
+
+    def _suite(self) -> Suite:
+        from ddtree_doctor.engine.replay.poison import Poison
+        from ddtree_doctor.engine.replay.stage import Stage
+        from ddtree_doctor.engine.replay.suite import Suite, one_line
+
+        vocabulary, page = self.ground.vocabulary, self.ground.page_size
+        return Suite(
+            stage=Stage(self.runner, self.graphs, page_size=page, vocabulary=vocabulary, seed=self.what.seed),
+            poison=Poison(self.graphs, vocabulary=vocabulary, longest=self.ground.longest),
+            watch=self.watch,
+            dtype=str(self.runner.dtype).removeprefix("torch."),
+            oracle=lambda scenario: scenario.name.startswith(self.what.oracle),
+            fatal=lambda error: kind_of(one_line(error)) in (FAULT, MEMORY),
+            progress=progress,
+        )
+
+    def _stopping_at_faults(self, name: str, work: Any) -> None:
+        import torch
+
+        from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, one_line
+
+        if self.unknown:
+            return
+        try:
+            with torch.no_grad():
+                work()
+        except (*ENGINE_ERRORS, MemoryError) as error:
+            traceback.print_exc()
+            self._stopped(name, one_line(error))
+
+    def _stopped(self, name: str, error: str) -> None:
+        """An error that was raised on: noted once, as the pass that it ended, except where memory ran out."""
+        passes = self.suite.passes
+        noted = bool(passes) and passes[-1].error == error
+        if kind_of(error) == MEMORY or error.startswith("MemoryError"):
+            del passes[len(passes) - noted :]
+            self.unknown = f"out of memory: {error}; what comes after was not run"
+            return
+        if not noted:
+            passes.append(Pass(scenario=name, step=0, bs=0, error=error))
+        if kind_of(error) == FAULT:
+            self.unknown = _ended(error)
+
+
+def _work(job: dict[str, Any]) -> dict[str, Any]:
+    return behaved(from_dict(GpuJob, job, Config(cast=[tuple])))
+
+
+if __name__ == "__main__":
+    serve(_work)
+    # After a CUDA fault every destructor would fail again; the answer is given.
+    os._exit(0)

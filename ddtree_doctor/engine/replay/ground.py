@@ -1,0 +1,37 @@
+"""What scenarios are made for, read from a started target, and which of them a job asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ddtree_doctor.engine import seams
+from ddtree_doctor.engine.replay.job import ReplayJob
+from ddtree_doctor.replay.catalogue import Ground, catalogue
+from ddtree_doctor.replay.scenario import Scenario
+from ddtree_doctor.replay.shapes import CHAINS, TREES
+
+__all__ = ["LINEAR", "chosen", "ground_of"]
+
+LINEAR = frozenset({"DFLASH", "DSPARK"})
+"""Algorithms that verify a chain and whose attention is given no tree mask."""
+
+
+def ground_of(runner: Any, algorithm: str, context: int) -> Ground:
+    """The ground of a target's model runner whose graphs are captured; `context` in tokens."""
+    graphs = runner.decode_cuda_graph_runner
+    width = int(seams.field(graphs, "captured width"))
+    return Ground(
+        width=width,
+        sizes=tuple(seams.field(graphs, "capture list")),
+        context=context,
+        vocabulary=int(seams.field(seams.field(runner, "model's config"), "vocabulary")),
+        page_size=int(runner.token_to_kv_pool_allocator.page_size),
+        shapes=tuple(TREES) if width > 1 and algorithm not in LINEAR else CHAINS,
+    )
+
+
+def chosen(what: ReplayJob, ground: Ground) -> tuple[Scenario, ...]:
+    """The scenarios that the job gives, else those of the catalogue whose names begin as it says."""
+    if what.scenarios:
+        return tuple(Scenario.from_json(one) for one in what.scenarios)
+    return tuple(one for one in catalogue(ground, seed=what.seed) if not what.only or one.name.startswith(what.only))
