@@ -74,6 +74,8 @@ def _scenarios(maker: _Maker) -> Iterator[Scenario]:
     sizes = sorted(maker.ground.sizes)
     for shape in maker.ground.shapes:
         yield maker.scenario(f"tree/{shape}", [maker.batch(1, shape=shape)])
+    if sizes[-1] >= 2:
+        yield maker.scenario("tree/two", [_two(maker)])
     for size in sizes:
         yield maker.scenario(f"captured/{size}", [maker.batch(size)])
     for size in _between(sizes):
@@ -84,6 +86,12 @@ def _scenarios(maker: _Maker) -> Iterator[Scenario]:
         yield maker.scenario("finish-in-the-middle", _finish(maker, min(sizes[-1], 3)))
     yield maker.scenario("context-limit", [maker.batch(1, prefix=maker.ground.longest)])
     yield maker.scenario("page-edges", [maker.batch(1, prefix=edge) for edge in _page_edges(maker)])
+
+
+def _two(maker: _Maker) -> Batch:
+    """Two trees of different shapes: what is right for the first request alone shows in the second."""
+    shapes = maker.ground.shapes
+    return Batch(requests=(maker.request(0, shape=shapes[0]), maker.request(1, shape=shapes[1 % len(shapes)])))
 
 
 def _between(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -103,15 +111,17 @@ def _steps(maker: _Maker, sizes: Sequence[int]) -> Iterator[Batch]:
     """Batches of these sizes whose surviving requests grow by an accepted token each time."""
     start = max(1, min(maker.ground.page_size - 1, maker.ground.longest - len(sizes)))
     for step, size in enumerate(sizes):
-        yield maker.batch(size, prefix=start + step)
+        yield maker.batch(size, prefix=min(start + step, maker.ground.longest))
 
 
 def _finish(maker: _Maker, size: int) -> Iterator[Batch]:
-    """All requests, then all but the middle one: rows move up, and their slots are no longer 0, 1, 2."""
-    prefix = min(7, maker.ground.longest - 1)
-    yield Batch(requests=tuple(maker.request(slot, prefix=prefix) for slot in range(size)))
+    """All requests; all but the middle one, so that rows move up; then the first leaves and another one joins at once.
+
+    The third batch has the size of the second and other requests.
+    """
     left = [slot for slot in range(size) if slot != size // 2]
-    yield Batch(requests=tuple(maker.request(slot, prefix=prefix + 1) for slot in left))
+    for step, slots in enumerate((range(size), left, [*left[1:], size])):
+        yield Batch(requests=tuple(maker.request(slot, prefix=min(7 + step, maker.ground.longest)) for slot in slots))
 
 
 def _page_edges(maker: _Maker) -> list[int]:

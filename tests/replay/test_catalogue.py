@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ FULL = Ground(width=33, sizes=(1, 2, 4), context=128, vocabulary=256, page_size=
 
 @given(grounds, st.integers(0, 5))
 @example(FULL, 0)
+@example(replace(FULL, context=35), 0)
 def test_every_batch_fits_the_graphs_and_the_context(ground, seed):
     for scenario in catalogue(ground, seed=seed):
         for batch in scenario.batches:
@@ -41,7 +44,14 @@ def test_sizes_between_captured_ones_shrinking_and_a_finished_request_occur():
     assert by_name["between/3"].batches[0].size == 3
     assert [batch.size for batch in by_name["shrink"].batches] == [4, 3, 1]
     assert [batch.size for batch in by_name["grow"].batches] == [1, 3, 4]
-    assert [r.slot for r in by_name["finish-in-the-middle"].batches[1].requests] == [0, 2]
+    slots = [[request.slot for request in batch.requests] for batch in by_name["finish-in-the-middle"].batches]
+    assert slots == [[0, 1, 2], [0, 2], [2, 3]]
+
+
+def test_two_different_trees_stand_in_one_batch_that_is_held_against_its_paths():
+    (batch,) = next(scenario.batches for scenario in catalogue(FULL) if scenario.name == "tree/two")
+    first, second = batch.requests
+    assert (first.prefix, first.tree.parents) != (second.prefix, second.tree.parents)
 
 
 @given(grounds)
