@@ -26,6 +26,8 @@ from ddtree_doctor.rule import Case
 MODELS = Path(__file__).parents[2] / "fixtures" / "models" / "tiny"
 SHAPE = tuple(rule for rule in rules() if rule.tier == "shape")
 AT_ONCE = 2
+PATIENCE = 900.0
+"""Seconds for all mutants of one launch: 30 to 60 where nothing else runs."""
 
 
 @dataclass(frozen=True, order=True)
@@ -82,7 +84,7 @@ class Observed:
 
 def _observe(group: Group, names: list[str]) -> dict[str, Ledger]:
     case = case_of(group)
-    return observe_each(case.facts.launch, case.settings, names, plugin=group.plugin or None, forwards=0)
+    return observe_each(case.facts.launch, case.settings, names, plugin=group.plugin or None, forwards=0, deadline=PATIENCE)
 
 
 @cache

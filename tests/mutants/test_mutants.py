@@ -8,7 +8,7 @@ import pytest
 
 from tests.mutants.observed import CODES, GROUPS, NAMES, Group, Observed, group_of, mutant
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 TRIAGE_CLASSES = {
     *("shape-width-mismatch", "batch-exceeds-captured-range", "context-headroom", "undersized-graph-buffer"),
