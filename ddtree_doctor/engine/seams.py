@@ -108,7 +108,7 @@ def _at(place: str) -> Any:
     try:
         value: Any = import_module(module)
     except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name == "sglang" or not module.startswith(missing.name):
+        if missing.name in (None, module.partition(".")[0]) or not module.startswith(missing.name or ""):
             raise
         return None
     for part in path.split("."):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_a_probe_dies_with_the_doctor():
         "reader, writer = os.pipe()\n"
         "probe = 'from ddtree_doctor.probe.child import serve; import time; serve(lambda job: time.sleep(600))'\n"
         f"os.environ[{ANSWER_FD!r}] = str(writer)\n"
-        "child = subprocess.Popen([sys.executable, '-c', probe], pass_fds=(writer,), stdin=subprocess.PIPE, text=True)\n"
+        "command = [sys.executable, '-c', probe]\n"
+        "child = subprocess.Popen(command, pass_fds=(writer,), stdin=subprocess.PIPE, text=True)\n"
         "child.stdin.write('0\\n'); child.stdin.flush()\n"
         "os.read(reader, 1)\n"
         "print(child.pid, flush=True); os.kill(os.getpid(), 9)\n"
@@ -61,4 +63,4 @@ def test_a_probe_dies_with_the_doctor():
     process, until = int(doctor.stdout), time.monotonic() + 5
     while os.path.exists(f"/proc/{process}") and time.monotonic() < until:
         time.sleep(0.05)
-    assert not os.path.exists(f"/proc/{process}") or "Z" in open(f"/proc/{process}/stat").read()
+    assert not os.path.exists(f"/proc/{process}") or "Z" in Path(f"/proc/{process}/stat").read_text()

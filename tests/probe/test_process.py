@@ -122,7 +122,8 @@ def test_a_grandchild_that_left_the_session_and_holds_the_pipes_does_not_hang_th
     parent = (
         "import subprocess\n"
         "def work(job):\n"
-        "    return subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'], start_new_session=True).pid\n"
+        "    sleeper = [sys.executable, '-c', 'import time; time.sleep(20)']\n"
+        "    return subprocess.Popen(sleeper, start_new_session=True).pid\n"
         "serve(work)"
     )
     outcome = child(HELLO + parent)
