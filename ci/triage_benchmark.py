@@ -8,7 +8,6 @@ that other work on the machine does not; wall time is printed beside it. Exit st
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
 import subprocess
@@ -27,6 +26,14 @@ START = (
     "[2026-05-11 11:59:00] server_args=ServerArgs(model_path='/models/target', tp_size=8, "
     "speculative_algorithm='DDTREE', speculative_num_draft_tokens=8, speculative_ddtree_budget=32)\n"
     "[2026-05-11 12:00:00] The server is fired up and ready to roll!\n"
+)
+# A process's peak counts what its parent held when it was forked, so a small one stands between. Into /dev/null, grep
+# would stop at its first match.
+WATCH = (
+    "import resource, subprocess, sys; "
+    "status = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE).returncode; "
+    "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
+    "print(used.ru_utime + used.ru_stime, used.ru_maxrss, status)"
 )
 CRASH = (
     "[2026-05-11 18:00:00 TP3] Scheduler hit an exception: Traceback (most recent call last):\n"
@@ -69,13 +76,10 @@ def _line(dice: random.Random, second: int) -> str:
 def measured(command: list[str]) -> tuple[float, float, float, int]:
     """Seconds of processor, seconds of wall, peak memory in MB and exit status of `command`."""
     began = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE)  # into /dev/null, grep would stop at the first match
-    if child.stdout:
-        child.stdout.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
+    watched = subprocess.run([sys.executable, "-c", WATCH, *command], stdout=subprocess.PIPE, text=True, check=True)
     wall = time.perf_counter() - began
-    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, child.returncode
+    processor, peak, status = watched.stdout.split()[-3:]
+    return float(processor), wall, float(peak) / 1024, int(status)
 
 
 def main() -> int:

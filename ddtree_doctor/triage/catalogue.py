@@ -28,7 +28,8 @@ class Workaround:
 class Signature:
     """What is telling of a class. Every condition that is given must hold; within a list one is enough.
 
-    `text` patterns meet the fault's type, message and telling lines before it, `text_all` all must, `without` none may.
+    `text` patterns meet the fault's type and message, `text_all` all must, `without` none may; `near` patterns meet
+    warnings shortly before it.
     `frames` patterns meet `file.py:function: source` of any frame. `config` maps a field of the deployment to `set`,
     `unset`, `=VALUE`, `~PATTERN`, `>NUMBER` or `<NUMBER`. `device` names kinds of device error, `reading` a row of the
     number table. `alone` holds literals: a line with one of them that meets `text` is a fault by itself; a `hazard` is
@@ -47,6 +48,7 @@ class Signature:
     text: tuple[str, ...] = ()
     text_all: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
     exception: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     frames_all: tuple[str, ...] = ()
@@ -114,7 +116,8 @@ def _class(data: dict[str, Any]) -> FaultClass:
 def _signature(data: dict[str, Any]) -> Signature:
     data["workarounds"] = _workarounds(data)
     signature = Signature(**_frozen(data, Signature))
-    for text in (*signature.text, *signature.text_all, *signature.without, *signature.frames, *signature.frames_all):
+    own = (*signature.text, *signature.text_all, *signature.without, *signature.near)
+    for text in (*own, *signature.frames, *signature.frames_all):
         pattern(text)
     return signature
 

@@ -60,7 +60,7 @@ def conclude(reading: Reading, classes: Mapping[str, FaultClass]) -> TriageRepor
 
 
 def _told(run: Run, classes: Mapping[str, FaultClass]) -> Iterator[IncidentReport]:
-    found = incident(sorted(run.faults, key=lambda fault: (fault.place.file, fault.place.line)))
+    found = incident(run)
     if found is None:
         return
     subject = subject_of(found, run)

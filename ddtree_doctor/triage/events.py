@@ -35,6 +35,9 @@ DEVICE = (
     "index out of bounds",
 )
 SIGNAL = (
+    "sigquit from a child",
+    "SIGQUIT received",
+    "died unexpectedly",
     "Segmentation fault",
     "Fatal Python error",
     "SIGSEGV",

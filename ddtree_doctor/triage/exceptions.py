@@ -29,7 +29,7 @@ EXCEPTION = pattern(
 ENDING = pattern(r"((?:[A-Za-z_]\w{0,60}\.){0,8})([A-Za-z_]\w{0,80})(?:: |:?$)")
 BOX = " \t|│┃╎"
 RULES = "╭╰─━┌└┏┗+-^~"
-NOISE = ("it/s]", "s/it]", "%|")
+NOISE = ("it/s]", "s/it]", "%|", "Warning: ")
 MESSAGE_LINES = 14
 MESSAGE_CHARS = 4000
 MESSAGE_LINE_CHARS = 1000
@@ -180,6 +180,7 @@ class Exceptions:
             clock=first.clock if first else each.line.clock,
             writer=each.line.writer or line.writer or (first.writer if first else ""),
             level=each.line.level,
+            head=_head(each.line) or (first.head if first else ""),
         )
         self._ended[line.stream] = Ended(self._stamp(fault), line, bool(each.prefixed), last=line.place.line)
 
@@ -215,6 +216,12 @@ class Exceptions:
                 clock=each.line.clock,
                 writer=each.line.writer,
                 level=each.line.level,
+                head=_head(each.line),
                 complete=False,
             )
             self._report(self._stamp(cut))
+
+
+def _head(line: Line) -> str:
+    """What stands before a traceback on its first line: `Scheduler hit an exception`."""
+    return clip(line.text.partition(HEADER)[0].strip(" :"), 200) if HEADER in line.text else ""

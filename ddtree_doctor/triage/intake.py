@@ -31,8 +31,8 @@ ENGINE_WORDS = (
 )
 ORDINARY = ("Decode batch", "Prefill batch")
 ACCESS = 'HTTP/1.1" 200'
-PROGRESS = ("Avg generation throughput", "Shutting down", "racefully")
-TELLING = ("arning:", "mismatch", "topk_index", "out of bounds", "rejected", "fallback", "alling back")
+PROGRESS = ("Avg generation throughput", "Shutting down", "racefully", "ready to roll", "startup complete")
+WARNS = "arning: "
 CONTEXT_LINES = 40
 CONTEXT_MAX = 8
 EXCERPT_LINES = 40
@@ -99,7 +99,7 @@ class Intake:
             return
         if fault := event(line, self._notices):
             self._reading.record(self._stamp(fault))
-        elif any(word in line.text for word in TELLING):
+        elif WARNS in line.text:
             self._telling.append(replace(line.place, text=clip(line.text.strip(), LINE_SHOWN)))
 
     def _timed(self, line: Line) -> Line:

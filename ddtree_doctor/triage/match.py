@@ -43,6 +43,7 @@ def _texts(signature: Signature, subject: Subject) -> bool:
         (not signature.text or any(_compiled(words).search(text) for words in signature.text))
         and all(_compiled(words).search(text) for words in signature.text_all)
         and not any(_compiled(words).search(text) for words in signature.without)
+        and (not signature.near or any(_compiled(words).search(subject.near) for words in signature.near))
     )
 
 

@@ -71,7 +71,8 @@ def mismatches(text: str) -> tuple[Mismatch, ...]:
     found += [Mismatch(kind="bound", had=int(hit[1]), wanted=0) for hit in BOUND.finditer(text)]
     found += _named(text)
     found += [] if found else [Mismatch(kind="pair", had=int(h[1]), wanted=int(h[2])) for h in LOOSE.finditer(text)]
-    return tuple(dict.fromkeys(found))
+    first = {(size.kind, size.had, size.wanted): size for size in reversed(found)}
+    return tuple(size for size in dict.fromkeys(found) if first[size.kind, size.had, size.wanted] is size)
 
 
 def _pair(kind: str, groups: tuple[str | None, ...]) -> Mismatch:

@@ -88,7 +88,7 @@ class Fault:
     `kind` is `exception`, `device` (reported by CUDA, HIP or the driver), `signal`, `timeout`, `notice` (a line that is
     a fault by itself), `hazard` (a warning that is the fault only where nothing else is) or `complaint` (a line that
     may be one: never an incident by itself). `exception` is the type's last name part, "" where there is none.
-    `message` holds its lines.
+    `message` holds its lines, `head` what was printed before its traceback on the same line.
     `frames` are outermost first. `causes` are the exceptions it was raised from, first cause first. `context` holds
     telling lines shortly before it. `complete` is false where the log ends inside the traceback. `phase` is `startup`,
     `capture`, `runtime` or "", `running` the last batch that its
@@ -105,6 +105,7 @@ class Fault:
     clock: Clock = field(default_factory=Clock)
     writer: str = ""
     level: str = ""
+    head: str = ""
     run: int = 0
     phase: str = ""
     running: tuple[int, ...] = ()

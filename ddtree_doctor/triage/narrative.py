@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ddtree_doctor.triage.catalogue import FaultClass
+from ddtree_doctor.triage.catalogue import FaultClass, Signature
 from ddtree_doctor.triage.classify import Candidate, Verdict
 from ddtree_doctor.triage.model import Fault, Number, Place
 from ddtree_doctor.triage.order import Echo
@@ -81,7 +82,7 @@ def tell(subject: Subject, verdict: Verdict, classes: Mapping[str, FaultClass]) 
         candidates=tuple(_candidate(each) for each in verdict.candidates),
         checked=CHECKED,
         numbers=_numbers(verdict),
-        evidence=tuple(_evidence(subject)),
+        evidence=tuple(_evidence(subject, signatures)),
         echoes=_echoes(subject.incident.echoes),
         ruled_out=tuple(_ruled_out(subject, verdict)),
         cannot_show=known.cannot_show if known else "the cause, unless a line of it is printed somewhere",
@@ -130,19 +131,18 @@ def _numbers(verdict: Verdict) -> tuple[Number, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _evidence(subject: Subject) -> Iterator[Place]:
+def _evidence(subject: Subject, signatures: Sequence[Signature]) -> Iterator[Place]:
+    """The lines of the fault, the warnings that a signature rests on, the lines that gave the settings."""
     lead = subject.incident.lead
     for fault in (lead, *(part for part in subject.incident.parts if part is not lead)):
         for each in fault.chain():
             yield Place(
                 file=each.place.file, line=each.place.line, text=each.text or "a traceback whose end is missing"
             )
-    seen: set[tuple[str, int]] = set()
-    for fault in subject.incident.parts:
-        for place in fault.context:
-            if (place.file, place.line) not in seen:
-                seen.add((place.file, place.line))
-                yield place
+    near = [re.compile(words) for signature in signatures for words in signature.near]
+    for place in dict.fromkeys(place for fault in subject.incident.parts for place in fault.context):
+        if any(words.search(place.text) for words in near):
+            yield place
     yield from _configuration(subject)
 
 
@@ -177,7 +177,7 @@ def _ruled_out(subject: Subject, verdict: Verdict) -> Iterator[RuledOut]:
         if reading.fit == "no" and reading.fault_class not in named:
             named.add(reading.fault_class)
             yield RuledOut(fault_class=reading.fault_class, why=reading.why)
-    if CAPTURE_FAILED in subject.own and "memory-oom" not in named and "oom" not in subject.device:
+    if CAPTURE_FAILED in subject.text and "memory-oom" not in named and "oom" not in subject.device:
         yield RuledOut(
             fault_class="memory-oom",
             why="nothing says that memory ran out; the advice to lower --mem-fraction-static is always printed",

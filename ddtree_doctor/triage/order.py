@@ -1,4 +1,4 @@
-"""First cause first: which fault of a run came first, and which others only echo it."""
+"""First cause first: which fault of a run came first, which others only echo it, which the server survived."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cmp_to_key
 
 from ddtree_doctor.triage.model import Fault
 from ddtree_doctor.triage.patterns import pattern
+from ddtree_doctor.triage.run import Run
 
 __all__ = ["Echo", "Incident", "incident"]
 
@@ -108,9 +109,10 @@ class Incident:
         return next((part for part in self.parts if part.frames), self.parts[0])
 
 
-def incident(faults: Sequence[Fault]) -> Incident | None:
-    """The incident that `faults` of one run make, None where none is more than a single request's affair."""
-    ranked = sorted((fault for fault in faults if not _aside(fault)), key=cmp_to_key(_order))
+def incident(run: Run) -> Incident | None:
+    """The incident of `run`; None where it survived its faults, or they are the affair of single requests."""
+    faults = sorted(run.faults, key=lambda fault: (fault.place.file, fault.place.line))
+    ranked = sorted((fault for fault in faults if not _aside(fault, run)), key=cmp_to_key(_order))
     firsts = _firsts(ranked)
     if not firsts:
         told = [fault for fault in ranked if fault.kind not in WEAK]
@@ -122,7 +124,8 @@ def incident(faults: Sequence[Fault]) -> Incident | None:
 
 def echo_of(fault: Fault) -> tuple[str, bool] | None:
     """Why `fault` sounds like an echo and whether it always is one; None where it does not."""
-    text = fault.chain()[0].text
+    cause = fault.chain()[0]
+    text = f"{cause.exception}: {''.join(cause.message[:1])}"
     return next(((why, always) for why, words, always in ECHOES if words.search(text)), None)
 
 
@@ -140,12 +143,31 @@ def _firsts(ranked: Sequence[Fault]) -> list[Fault]:
     return complaints or may_be
 
 
-def _aside(fault: Fault) -> bool:
-    if fault.exception in ASIDE:
+def _aside(fault: Fault, run: Run) -> bool:
+    """Whether `fault` is no incident: one request's affair, an orderly end, or survived."""
+    if fault.exception in ASIDE or _after_shutdown(fault, run):
         return True
     files = [frame.file for frame in fault.frames]
-    serving = bool(files) and all(any(part in file for part in REQUEST_FILES) for file in files[-3:])
-    return serving and not any(part in file for file in files for part in ENGINE_FILES)
+    if files and all(any(part in file for part in REQUEST_FILES) for file in files[-3:]):
+        return True
+    return _survived(fault, files, run)
+
+
+def _after_shutdown(fault: Fault, run: Run) -> bool:
+    """Whether `fault` is only the children's end in an orderly shutdown."""
+    ended = run.setup.milestones.get("shutdown")
+    echoes = fault.kind in ("signal", "timeout") or echo_of(fault) is not None
+    return echoes and ended is not None and ended.file == fault.place.file and ended.line < fault.place.line
+
+
+def _survived(fault: Fault, files: Sequence[str], run: Run) -> bool:
+    """Whether a traceback outside the engine's core was logged and the server went on: nothing fatal came after."""
+    loud = fault.kind != "exception" or fault.head or fault.level in ("ERROR", "CRITICAL") or not files
+    if loud or any(part in file for file in files for part in ENGINE_FILES):
+        return False
+    if any(echo_of(other) and _order(fault, other) < 0 for other in run.faults if other is not fault):
+        return False
+    return not run.stalled(fault.place)
 
 
 def _order(left: Fault, right: Fault) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from ddtree_doctor.triage.events import Notice
@@ -16,7 +17,11 @@ from ddtree_doctor.triage.unwrap import Unwrapped, unwrap
 __all__ = ["read", "read_blocks"]
 
 SEQUENCE = pattern(r"\x1b(?:\[[0-9;:?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\))")
+NEWLINE = b"\n"
 HELD_MAX = 64
+LINES_MAX = 400_000
+"""Lines of one input that are read closely; of what comes after, the last LATE_BYTES are."""
+LATE_BYTES = 4 << 20
 
 
 def read(paths: Sequence[str], notices: Sequence[Notice]) -> Reading:
@@ -36,6 +41,10 @@ def read_blocks(name: str, data: Iterable[bytes], reading: Reading, notices: Seq
     for region in scanner.close():
         lines.take(region)
     lines.close()
+    if lines.skipped:
+        reading.notes.append(
+            f"{name}: lines {lines.skipped} speak of errors by the hundred thousand and were not read closely"
+        )
     reading.files.append(name)
     reading.lines += scanner.line
     reading.bytes += scanner.bytes
@@ -48,19 +57,40 @@ class _Lines:
         self._intake = intake
         self._held: dict[str, str] = {}
         self._number = 1
+        self._left = LINES_MAX
+        self._late: deque[Region] = deque()
+        self._late_bytes = 0
+        self.skipped = ""
 
     def take(self, region: Region) -> None:
-        """Parse a region's lines."""
+        """Parse a region's lines, or put it by where enough lines were parsed."""
+        if self._left > 0:
+            self._parse(region)
+            return
+        self._late.append(region)
+        self._late_bytes += len(region.data)
+        while self._late_bytes > LATE_BYTES and len(self._late) > 1:
+            gone = self._late.popleft()
+            self._late_bytes -= len(gone.data)
+            self.skipped = f"{self.skipped.partition(' ')[0] or gone.line} to {gone.line + gone.data.count(NEWLINE)}"
+
+    def _parse(self, region: Region) -> None:
         if region.batch:
             self._intake.batch(region.batch.decode("utf-8", "replace"))
         text = region.data.decode("utf-8", "backslashreplace")
+        blank = False
         for number, raw in enumerate(text.removesuffix("\n").split("\n"), start=region.line):
-            self._number = number
+            if not raw and blank:
+                continue
+            self._number, blank = number, not raw
+            self._left -= 1
             for part in _parts(raw.rstrip("\r")):
                 self._part(part)
 
     def close(self) -> None:
         """The input ended."""
+        for region in self._late:
+            self._parse(region)
         for stream, text in self._held.items():
             self._intake.take(Unwrapped(text, stream=stream), self._number)
         self._intake.close()

@@ -28,7 +28,7 @@ class Run:
     progress: dict[str, int] = field(default_factory=dict)
 
     def stalled(self, place: Place) -> bool:
-        """Whether the log shows neither a request served nor an orderly end after `place`."""
+        """Whether the log shows no start-up completed, request served or orderly end after `place`."""
         return self.progress.get(place.file, 0) <= place.line
 
 
@@ -44,6 +44,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     excerpts: list[tuple[Place, tuple[str, ...]]] = field(default_factory=list)
     dropped: int = 0
+    _kept: int = 0
     _kinds: dict[str, int] = field(default_factory=dict)
 
     def run(self, index: int) -> Run:
@@ -58,12 +59,12 @@ class Reading:
         first = "".join(fault.message[:1])[:KIND_CHARS]
         kind = DIGITS.sub("#", f"{fault.kind} {fault.exception} {first} {fault.writer} {fault.run}")
         seen = self._kinds.get(kind, 0)
-        kept = sum(self._kinds.values())
         limit = COMPLAINTS_MAX if fault.kind == "complaint" else FAULTS_MAX
-        if seen >= REPEATS_MAX or kept >= limit:
+        if seen >= REPEATS_MAX or self._kept >= limit:
             self.dropped += 1
             return
         self._kinds[kind] = seen + 1
+        self._kept += 1
         self.run(fault.run).faults.append(fault)
 
     def excerpt(self, place: Place, lines: tuple[str, ...]) -> None:

@@ -55,6 +55,7 @@ def blocks(path: str, note: Note) -> Iterator[bytes]:
     _refuse_special(path)
     try:
         with open(path, "rb", buffering=0) as stream:
+            _skip_hole(stream)
             yield from _opened(path, stream, note)
     except OSError as refused:
         raise UsageError(f"log {path}: cannot be read: {refused.strerror}; check the name and permissions") from None
@@ -121,7 +122,6 @@ def _head(raw: Iterator[bytes]) -> bytes:
 
 def _raw(name: str, stream: BinaryIO) -> Iterator[bytes]:
     try:
-        _skip_hole(stream)
         while block := stream.read(BLOCK):
             yield block
     except OSError as failed:

@@ -33,13 +33,13 @@ CAPTURE_FAILED = "apture cuda graph failed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """`text` is type, message and telling lines of all parts; `own` without the telling lines. `frames` are of the
-    lead's whole chain, innermost last."""
+    """`text` is type and message of all parts, `near` the warnings shortly before them. `frames` are of all parts'
+    whole chains, innermost last."""
 
     incident: Incident
     run: Run
     text: str
-    own: str
+    near: str
     frames: tuple[Frame, ...]
     exceptions: tuple[str, ...]
     device: tuple[str, ...]
@@ -68,8 +68,8 @@ def subject_of(incident: Incident, run: Run) -> Subject:
     return Subject(
         incident=incident,
         run=run,
-        text=f"{own}\n{context}",
-        own=own,
+        text=own,
+        near=context,
         frames=frames,
         exceptions=tuple(dict.fromkeys(fault.exception for fault in faults if fault.exception)),
         device=kinds(own),
