@@ -84,7 +84,9 @@ class Observed:
 
 def _observe(group: Group, names: list[str]) -> dict[str, Ledger]:
     case = case_of(group)
-    return observe_each(case.facts.launch, case.settings, names, plugin=group.plugin or None, forwards=0, deadline=PATIENCE)
+    return observe_each(
+        case.facts.launch, case.settings, names, plugin=group.plugin or None, forwards=0, deadline=PATIENCE
+    )
 
 
 @cache
