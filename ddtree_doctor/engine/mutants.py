@@ -8,20 +8,32 @@ from pathlib import Path
 
 from ddtree_doctor.errors import UsageError
 
-__all__ = ["apply", "mutant_file", "mutants"]
+__all__ = ["apply", "gpu_mutants", "mutant_file", "mutants"]
+
+_GPU = "gpu/"
 
 
 def mutants() -> tuple[str, ...]:
-    """The names of the shipped mutants."""
-    folder = resources.files("ddtree_doctor.fixtures") / "mutants"
+    """The names of the shipped mutants that show on any machine."""
+    return _named("")
+
+
+def gpu_mutants() -> tuple[str, ...]:
+    """The names of those that only a GPU shows, such as `gpu/wild_kv_indices`."""
+    return tuple(f"{_GPU}{name}" for name in _named(_GPU))
+
+
+def _named(below: str) -> tuple[str, ...]:
+    folder = resources.files("ddtree_doctor.fixtures") / "mutants" / below
     names = (Path(entry.name) for entry in folder.iterdir() if entry.is_file())
     return tuple(sorted(name.stem for name in names if name.suffix == ".py" and not name.stem.startswith("_")))
 
 
 def mutant_file(name: str) -> str:
     """The path of mutant `name`. Raises UsageError, listing those there are, if there is none."""
-    if name not in mutants():
-        raise UsageError(f"mutant {name}: there is no such mutant; known are {', '.join(mutants()) or 'none'}")
+    known = (*mutants(), *gpu_mutants())
+    if name not in known:
+        raise UsageError(f"mutant {name}: there is no such mutant; known are {', '.join(known)}")
     return str(resources.files("ddtree_doctor.fixtures") / "mutants" / f"{name}.py")
 
 

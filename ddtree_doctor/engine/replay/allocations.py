@@ -1,7 +1,6 @@
 """Every allocation that Python asks torch for, wherever in SGLang, handed to a function that may give another tensor.
 
-Seam: torch's function modes see `torch.zeros`, `Tensor.new_empty` and the like under any name and device context. What
-a CUDA graph allocates while it captures is left alone: it lives in the graph's pool.
+Seam: torch's function modes see `torch.zeros`, `Tensor.new_empty` and the like under any name and device context.
 """
 
 from __future__ import annotations
@@ -24,17 +23,23 @@ ALLOCATIONS = frozenset(
 
 
 @contextmanager
-def changing_allocations(device: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
-    """Give the caller `change(made)` for each dense, contiguous tensor that is made on a device of this type."""
-    with _Mode(device, change):
+def changing_allocations(
+    device: str, change: Callable[[torch.Tensor], torch.Tensor], *, captured: bool = False
+) -> Iterator[None]:
+    """Give the caller `change(made)` for each dense, contiguous tensor that is made on a device of this type.
+
+    `captured` means those that a CUDA graph allocates in its pool while it captures; else those are left alone.
+    """
+    with _Mode(device, change, captured):
         yield
 
 
 class _Mode(TorchFunctionMode):
-    def __init__(self, device: str, change: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    def __init__(self, device: str, change: Callable[[torch.Tensor], torch.Tensor], captured: bool) -> None:
         super().__init__()
         self.device = device
         self.change = change
+        self.captured = captured
 
     def __torch_function__(
         self, func: Any, types: Sequence[Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -50,5 +55,5 @@ class _Mode(TorchFunctionMode):
             and out.numel() > 0
             and out.is_contiguous()
             and not out.requires_grad
-            and not (self.device == "cuda" and torch.cuda.is_current_stream_capturing())
+            and self.captured == (self.device == "cuda" and torch.cuda.is_current_stream_capturing())
         )

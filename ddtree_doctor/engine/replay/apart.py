@@ -1,7 +1,9 @@
 """Every static buffer in an allocation of its own, for compute-sanitizer.
 
 Its memcheck knows what `cudaMalloc` gave out. torch's allocator asks for megabytes and cuts them up, so a store past
-the end of one buffer lands in the next and passes. Where each buffer is asked for alone, memcheck sees its end.
+the end of one buffer lands in the next and passes. Where each buffer is asked for alone, memcheck sees its end: of the
+static buffers in replays, and, as torch's cache is switched off once graphs are captured, of all tensors in eager
+passes.
 
 Seam: the CUDA runtime library that torch loaded into this process. Nothing is given back: the process ends.
 """
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,8 +35,13 @@ class Apart:
         """Allocate apart what is allocated in the block."""
         return changing_allocations("cuda", self._moved)
 
+    def capturing(self) -> AbstractContextManager[None]:
+        """Nothing is allocated apart while a graph captures: the runtime forbids it."""
+        return nullcontext()
+
     def keep(self, named: Iterable[tuple[str, torch.Tensor]]) -> list[Access]:
-        """Nothing is told apart."""
+        """From now on every tensor outside graphs has an allocation of its own too: the eager passes' temporaries."""
+        torch.cuda.memory.caching_allocator_enable(False)
         return []
 
     def overwritten(self, scenario: str) -> list[Access]:

@@ -137,7 +137,7 @@ def _guard(kind: str) -> Any:
     from ddtree_doctor.engine.replay.apart import Apart
     from ddtree_doctor.engine.replay.guard import Guard
 
-    return {"bands": Guard, "apart": Apart, "none": lambda: Guard(device="none")}[kind]()
+    return Apart() if kind == "apart" else Guard(device="cuda" if kind == "bands" else "none")
 
 
 def _named(started: Started) -> Iterator[tuple[str, Any]]:
@@ -225,7 +225,7 @@ class _Run:
                 return
             try:
                 with torch.no_grad():
-                    ROUNDS[name](self.graphs)
+                    ROUNDS[name](self.graphs, self.watch.guard)
             except ENGINE_ERRORS as error:
                 traceback.print_exc()
                 self.notes.append(f"round {name!r} did not run: {one_line(error)}")

@@ -17,7 +17,7 @@ GPU_SIZES = (1, 2, 4, 8, 16, 32)
 """Captured batch sizes: each power of two, so that 3, 7, 15 and 31 requests are padded."""
 
 SANITIZED_SIZES = (1, 2)
-ROUNDS = ("ascending", "own pool", "after other graphs")
+ROUNDS = ("ascending", "own pool", "after other graphs", "guarded intermediates")
 """How the graphs are captured anew, or disturbed, once the suite has run: `graphs.Round`."""
 
 RUNNING = 48
@@ -42,9 +42,12 @@ class Cell:
     budget: int | None = None
 
     def __str__(self) -> str:
-        page = self.page_size and f"page size {self.page_size}"
-        budget = self.budget and f"budget {self.budget}"
-        return ", ".join(filter(None, (self.backend or "the engine's own backend", page, budget)))
+        named = (
+            self.backend or "the engine's own backend",
+            f"page size {self.page_size}" if self.page_size else "",
+            f"budget {self.budget}" if self.budget else "",
+        )
+        return ", ".join(filter(None, named))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

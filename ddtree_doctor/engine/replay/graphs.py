@@ -25,18 +25,18 @@ OTHERS = 4
 SCRATCH = 1 << 20
 
 
-def _ascending(runner: Any) -> None:
+def _ascending(runner: Any, guard: Any) -> None:
     """Capture anew, smallest first: SGLang goes through the reverse of its list."""
     with _listed(runner, list(reversed(seams.field(runner, "capture list")))):
         _capture_anew(runner)
 
 
-def _own_pool(runner: Any) -> None:
+def _own_pool(runner: Any, guard: Any) -> None:
     """Capture anew into a memory pool that no other runner shares."""
     _capture_anew(runner, pool=torch.cuda.graph_pool_handle())
 
 
-def _after_other_graphs(runner: Any) -> None:
+def _after_other_graphs(runner: Any, guard: Any) -> None:
     """Capture other graphs into the runner's pool, replay and destroy them; the runner's own stay."""
     pool = seams.field(seams.field(runner, "graph backend of a runner"), "graph pool of a backend")
     scratch = torch.ones(SCRATCH, device="cuda")
@@ -50,12 +50,19 @@ def _after_other_graphs(runner: Any) -> None:
         scratch = torch.ones(SCRATCH, device="cuda")
 
 
-ROUNDS: Mapping[str, Callable[[Any], None]] = {
+def _guarded_intermediates(runner: Any, guard: Any) -> None:
+    """Capture anew with guard bands around what Python allocates within the graphs."""
+    with guard.capturing():
+        _capture_anew(runner)
+
+
+ROUNDS: Mapping[str, Callable[[Any, Any], None]] = {
     "ascending": _ascending,
     "own pool": _own_pool,
     "after other graphs": _after_other_graphs,
+    "guarded intermediates": _guarded_intermediates,
 }
-"""Round → what it does to a runner before scenarios run again."""
+"""Round → what it does to a runner, given the process's guard, before scenarios run again."""
 
 
 def addresses(runner: Any) -> dict[str, int]:

@@ -7,9 +7,11 @@ or it faults.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 
@@ -55,6 +57,10 @@ class Guard:
         """Guard what is allocated in the block."""
         return changing_allocations(self.device, self._guarded)
 
+    def capturing(self) -> AbstractContextManager[None]:
+        """Guard what graphs that are captured in the block allocate on their way; a graph renews these bands itself."""
+        return changing_allocations(self.device, self._intermediate, captured=True)
+
     def keep(self, named: Iterable[tuple[str, torch.Tensor]]) -> list[Access]:
         """Keep the buffers that lie behind `named` tensors, by these names, and forget all others (temporaries).
 
@@ -79,9 +85,12 @@ class Guard:
             one.fill()
         return found
 
-    def _guarded(self, made: torch.Tensor) -> torch.Tensor:
+    def _intermediate(self, made: torch.Tensor) -> torch.Tensor:
+        return self._guarded(made, f"the tensor that {_allocating_line()} allocates")
+
+    def _guarded(self, made: torch.Tensor, name: str = "") -> torch.Tensor:
         size = made.numel() * made.element_size()
-        one = _Guarded(torch.empty(BAND + size + BAND, dtype=torch.uint8, device=made.device), size)
+        one = _Guarded(torch.empty(BAND + size + BAND, dtype=torch.uint8, device=made.device), size, name)
         one.fill()
         self.buffers.append(one)
         return one.whole[BAND : BAND + size].view(made.dtype).view(made.shape).copy_(made)
@@ -99,3 +108,11 @@ def _accesses(one: _Guarded, scenario: str) -> Iterator[Access]:
                 size=one.size,
                 scenario=scenario,
             )
+
+
+def _allocating_line() -> str:
+    """`extend_attention.py:512`: the innermost line of SGLang that is running."""
+    frame = sys._getframe()
+    while frame.f_back is not None and "sglang" not in Path(frame.f_code.co_filename).parts:
+        frame = frame.f_back
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
