@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.observed import graphs, key_size
+from ddtree_doctor.checks.observed import graphs, key_size, requests
 from ddtree_doctor.ledger import Row
 from ddtree_doctor.rule import Case, Check, Finding
 
@@ -40,7 +40,11 @@ class GraphKeyNotOnePerShape(Check):
 
     def misnamed(self, row: Row) -> Iterator[Finding]:
         """Keys whose size is neither the graph's requests nor its tokens; one finding for all of them."""
-        wrong = {graph.key: graph for graph in row.captured if key_size(graph) not in (None, graph.bs, graph.tokens)}
+        wrong = {
+            graph.key: graph
+            for graph in row.captured
+            if key_size(graph) not in (None, graph.bs, graph.tokens, requests(row, graph))
+        }
         if wrong:
             key, graph = next(iter(wrong.items()))
             yield self.found(

@@ -71,13 +71,15 @@ def key_size(graph: Captured) -> int | None:
 
 
 def requests(row: Row, graph: Captured) -> int:
-    """The requests that a graph serves.
+    """The requests that a graph serves, which are not always the batch size of its forward.
 
-    A ragged verify keys its graphs by tokens and captures each with as many slots as it may hold: there it is the
-    requests of full width.
+    A ragged verify keys its graphs by tokens and captures each with as many slots as it may hold; FROZEN_KV_MTP
+    expands its batch by topk and keys it by requests.
     """
-    width = row.tokens_per_bs or 1
-    ragged = key_size(graph) == graph.tokens != graph.bs and graph.tokens % width == 0
+    width, size = row.tokens_per_bs or 1, key_size(graph)
+    if size is not None and graph.tokens == size * width:
+        return size
+    ragged = size == graph.tokens != graph.bs and graph.tokens % width == 0
     return graph.tokens // width if ragged else graph.bs
 
 
