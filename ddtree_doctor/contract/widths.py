@@ -135,8 +135,13 @@ def _drafts_again(at: Terms) -> bool:
     return at.settings.num_steps.value != 1
 
 
+def _drafts_in_step(at: Terms) -> bool:
+    """Under attention data parallelism a block is drafted eagerly: the ranks draft for unequal batches."""
+    return at.settings.dp_attention.value is not True
+
+
 VERIFY = Width(worker="target", formula="draft tokens", of=_tokens)
-BLOCK = Width(worker="draft", formula="block size", of=lambda at: at.settings.block_size.need())
+BLOCK = Width(worker="draft", formula="block size", of=lambda at: at.settings.block_size.need(), exists=_drafts_in_step)
 BRANCHES = Width(
     worker="draft", formula="topk", of=lambda at: at.settings.topk.need(), aligned=False, exists=_drafts_again
 )

@@ -44,6 +44,12 @@ def test_dflash_verifies_and_drafts_a_block() -> None:
     assert found("DFLASH", "--speculative-num-draft-tokens", "8") == expected
 
 
+def test_under_attention_data_parallelism_a_block_is_drafted_without_a_graph() -> None:
+    """`DFlashWorkerV2.init_cuda_graphs` of 0.5.23 keeps the draft eager there, and says so in its log."""
+    words = ("--speculative-num-draft-tokens", "8", "--tp-size", "8", "--attn-dp-size", "2")
+    assert set(found("DFLASH", *words)) == {"target_verify"}
+
+
 @pytest.mark.parametrize("name", ["EAGLE", "EAGLE3", "NEXTN", "STANDALONE"])
 def test_stepwise_drafts_verify_their_tokens_draft_topk_branches_and_extend(name: str) -> None:
     expected = {"target_verify": ("target", 17), "draft": ("draft", 4), "draft_extend": ("draft", 17)}
