@@ -18,8 +18,8 @@ from ddtree_doctor.errors import DoctorError
 
 __all__ = ["main", "parser", "run"]
 
-VERBS = ("check", "matrix", "sweep", "triage", "explain", "rules", "env")
-TAKE_COMMAND = ("check",)
+VERBS = ("check", "replay", "matrix", "sweep", "triage", "explain", "rules", "env")
+TAKE_COMMAND = ("check", "replay")
 NO_VERDICT = 3
 DEBUG = "DDTREE_DOCTOR_DEBUG"
 
