@@ -1,8 +1,8 @@
 """Secrets, home directories and user names leave no trace in anything the doctor writes.
 
-Names that guard a value (`api_key`, `HF_TOKEN`, `--ssl-keyfile-password`) hide the value, shapes that are secrets by
-themselves (`hf_…`, `sk-…`, a JWT, a private key) are hidden wherever they stand, URLs lose their credentials.
-Invariant to keep: redacting twice is redacting once.
+One place says which names guard a secret and which texts are secret by their form; launches and logs both go by it.
+Values under such a name (`api_key='…'`, `HF_TOKEN=…`, `--ssl-keyfile-password …`) are hidden, forms (`hf_…`, a JWT, a
+private key) wherever they stand, URLs lose their credentials. Invariant to keep: redacting twice is redacting once.
 """
 
 from __future__ import annotations
@@ -10,25 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["HIDDEN", "Redactor", "is_secret_name", "redact"]
+__all__ = ["HIDDEN", "SHAPE", "USER", "Redactor", "is_secret_name", "redact"]
 
-HIDDEN = "[redacted]"
+HIDDEN = "***"
 USER = "[user]"
 
-# `token` guards a value only as a whole word at the end of a name: `num_draft_tokens` and `eos_token_id` are facts.
-NAME = (
-    r"(?:api[_-]?keys?|apikey|access[_-]?keys?|account[_-]?key|private[_-]?key|secret[_-]?key|encryption[_-]?key"
-    r"|watermark_key(?:_b)?|pass(?:word|wd|phrase)|pwd|secrets?|credentials?|auth[_-]?token|client[_-]?secret|cookie"
-    r"|(?<![#A-Za-z])(?<!bos_)(?<!eos_)(?<!pad_)(?<!unk_)(?<!mask_)(?<!draft_)(?<!stop_)token)"
+SECRET_NAME = re.compile(
+    r"(?:^|_)(?:api_?keys?|keys?|key_[a-z]|token|auth|pass|passwd|passphrase|credentials?|dsn)$"
+    r"|secret|passw(?:or)?d|(?:^|_)aws_|api_?key|access_?key|private_?key|credential|token$|authorization|cookie$",
+    re.IGNORECASE,
 )
+NOT_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:(?:first|pad|eos|bos|unk|sep|cls|mask|stop|draft|verify|per|num|max|min)_token|(?:primary|cache|sort)_key)$",
+    re.IGNORECASE,
+)
+# In running text a lower-case `graph_key` or `auth` is no secret, an upper-case `WANDB_KEY` is.
+LOOSE_NAME = re.compile(r"(?:^|_)(?:keys?|auth|pass)$")
+GUARDED_KEY = re.compile(r"(?:api|access|account|private|secret|encryption|watermark)_?keys?$")
 SHAPES = (
     r"hf_[A-Za-z0-9]{16,}",
     r"sk-[A-Za-z0-9_-]{12,}",
     r"gh[pousr]_[A-Za-z0-9]{16,}",
     r"github_pat_[A-Za-z0-9_]{16,}",
     r"gl(?:pat|rt|ptt)-[A-Za-z0-9_-]{12,}",
-    r"xox[abeprs]-[A-Za-z0-9-]{8,}",
-    r"(?:AKIA|ASIA)[0-9A-Z]{16}",
+    r"xox[abeprs]-[A-Za-z0-9-]{10,}",
+    r"(?:AKIA|ASIA)[0-9A-Z]{12,}",
     r"AIza[0-9A-Za-z_-]{30,}",
     r"ya29\.[0-9A-Za-z_-]{16,}",
     r"nvapi-[A-Za-z0-9_-]{16,}",
@@ -37,24 +43,27 @@ SHAPES = (
     r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",
     r"-----BEGIN [A-Z ]{0,24}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]{0,24}PRIVATE KEY-----)?",
 )
+SHAPE = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(SHAPES) + ")")
+"""What is secret by its form. No match is shorter than 14 characters."""
 # 40 or more characters of base64 without a separator; hexadecimal is left alone (commits, digests).
 BASE64 = re.compile(r"(?<![A-Za-z0-9+=_])(?=[A-Za-z+]{0,39}[0-9])[A-Za-z0-9+]{40,}={0,2}(?![A-Za-z0-9_])")
 HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-URL_LOGIN = re.compile(r"(?<=://)[^\s/@'\"<>\[\]]*(?:\[redacted\])?[^\s/@'\"<>\[\]]*@")
+
+# A name and what parts it from its value; the value is looked at only where the name guards it.
+PAIR = re.compile(r"(?<![\w.-])([A-Za-z-][\w.-]{0,80})[\"']?\s{0,4}(?:=>|[=:])\s{0,4}")
+FLAG = re.compile(r"(?<![\w-])(--[A-Za-z][\w-]{0,60})[\"']?(?:\s{1,4}|\s{0,2},\s{0,4})(?!-)")
+VALUE = re.compile(
+    r"[a-z]?\"(?:[^\"\\\n]|\\.)*(?:\"|$)[^\s,;:&)}\]]*|[a-z]?'(?:[^'\\\n]|\\.)*(?:'|$)[^\s,;:&)}\]]*|[^\s\"',;&)}]+",
+    re.MULTILINE,
+)
+URL_LOGIN = re.compile(r"(?<=://)[^\s/@'\"<>\[\]]*@")
 BEARER = re.compile(
     r"\b(authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:(?:bearer|basic|digest|token)\s{1,4})?|bearer\s{1,4})"
-    r"[^\s\"',;]+",
+    r"[\w+/=.~:%-]+",
     re.IGNORECASE,
 )
-SUFFIX = r"(?:[_-](?:value|file|data|json|base64|b64))?"
-SPACED = r"[\"']?\s{0,4}(?:=>|[=:])\s{0,4}"
-STRING = r"\"(?:[^\"\\\n]|\\.)*(?:\"|$)|'(?:[^'\\\n]|\\.)*(?:'|$)"
-QUOTED = re.compile(rf"({NAME}{SUFFIX}{SPACED}[a-z]?)({STRING})[^\s,;:&)}}\]]*", re.IGNORECASE | re.MULTILINE)
-BARE = re.compile(rf"({NAME}{SUFFIX}{SPACED})([^\s\"',;&)}}]+)", re.IGNORECASE)
-FLAG = re.compile(rf"(--[a-z-]{{0,40}}?{NAME}[\"']?(?:\s{{1,4}}|\s{{0,2}},\s{{0,4}})[\"']?)([^\s\"',]+)", re.IGNORECASE)
-SECRET_NAME = re.compile(rf"{NAME}{SUFFIX}$", re.IGNORECASE)
 QUERY = re.compile(
-    r"([?&](?:key|sig|signature|sas|auth|x-amz-[a-z-]{1,24}|x-goog-[a-z-]{1,24})=)[^\s&\"']+", re.IGNORECASE
+    r"([?&](?:key|sig|signature|sas|auth|token|x-amz-[a-z-]{1,24}|x-goog-[a-z-]{1,24})=)[^\s&\"']+", re.IGNORECASE
 )
 PLAIN = re.compile(r"(?:None|null|True|False|true|false|\d+(?:\.\d+)?)[\])}]*")
 HOME = re.compile(
@@ -66,14 +75,17 @@ WHO = re.compile(
     r"\b((?:user|username|user_name|logname|login|owner)[\"']?\s{0,2}[=:]\s{0,2}[\"']?)[A-Za-z_][\w.-]{0,63}",
     re.IGNORECASE,
 )
-SHAPE = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(SHAPES) + ")")
+ACCOUNT = re.compile(r"[A-Za-z0-9_][\w.-]{2,63}")
 # Accounts of containers and images: hiding these words everywhere would hide facts.
 COMMON = frozenset(("root", "user", "users", "ubuntu", "admin", "app", "sglang", "vllm", "python", "work", "shared"))
+ROUNDS = 8
+"""One replacement can bare another; two rounds are the rule, a fixed point is the promise."""
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a value under `name` (a flag, a variable, a field) is a secret: `--api-key`, `HF_TOKEN`."""
-    return SECRET_NAME.search(name) is not None
+    """Whether a variable, option, field or JSON member of this name holds a secret: `--api-key`, `HF_TOKEN`."""
+    plain = name.strip("-").replace("-", "_")
+    return bool(SECRET_NAME.search(plain)) and not NOT_SECRET_NAME.search(plain)
 
 
 def redact(text: str, names: Iterable[str] = ()) -> str:
@@ -96,7 +108,7 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """`text` without secrets, home directories and known user names."""
-        for _ in range(8):  # one replacement can bare another; two rounds are the rule, a fixed point is the promise
+        for _ in range(ROUNDS):
             hidden = self._once(text)
             if hidden == text:
                 break
@@ -104,14 +116,12 @@ class Redactor:
         return text
 
     def _add(self, names: Iterable[str | None]) -> None:
-        self._names |= {name for name in names if name and len(name) > 2 and name.lower() not in COMMON}
+        self._names |= {name for name in names if name and ACCOUNT.fullmatch(name) and name.lower() not in COMMON}
 
     def _once(self, text: str) -> str:
         text = SHAPE.sub(HIDDEN, text)
-        text = QUOTED.sub(_hide_quoted, text)
-        text = BARE.sub(_hide_bare, text)
-        text = FLAG.sub(_hide_bare, text)
         text = BEARER.sub(rf"\1{HIDDEN}", text)
+        text = _values_hidden(FLAG, _values_hidden(PAIR, text))
         text = QUERY.sub(rf"\1{HIDDEN}", text)
         text = URL_LOGIN.sub(f"{HIDDEN}@", text)
         text = BASE64.sub(_hide_base64, text)
@@ -123,17 +133,29 @@ class Redactor:
         return text
 
 
-def _hide_quoted(found: re.Match[str]) -> str:
-    quote = found.group(2)[0]
-    return f"{found.group(1)}{quote}{HIDDEN}{quote}"
+def _guards(name: str) -> bool:
+    """Whether `name`, met in running text, holds a secret."""
+    plain = name.rpartition(".")[2].strip("-").replace("-", "_")
+    return is_secret_name(plain) and (not LOOSE_NAME.search(plain) or bool(GUARDED_KEY.search(plain)))
 
 
-def _hide_bare(found: re.Match[str]) -> str:
-    key, value = found.group(1), found.group(2)
-    token = key.lower().rstrip("\"' \t=:,>").endswith("token")
-    if value in ("None", "null") or (token and PLAIN.fullmatch(value)):
-        return found.group()
-    return f"{key}{HIDDEN}"
+def _values_hidden(pairs: re.Pattern[str], text: str) -> str:
+    """`text` with the value after every guarding name hidden, its quotes kept."""
+    parts, at = [], 0
+    for found in pairs.finditer(text):
+        if found.start() < at or not _guards(found.group(1)):
+            continue
+        value = VALUE.match(text, found.end())
+        if value and not _says_nothing(found.group(1), value.group()):
+            quote = next((char for char in value.group()[:2] if char in "\"'"), "")
+            parts.append(f"{text[at : found.end()]}{quote}{HIDDEN}{quote}")
+            at = value.end()
+    return "".join(parts) + text[at:]
+
+
+def _says_nothing(name: str, value: str) -> bool:
+    """An unset secret, and the number after a `token` that is counted, are facts."""
+    return value in ("None", "null") or bool(name.lower().endswith("token") and PLAIN.fullmatch(value))
 
 
 def _hide_base64(found: re.Match[str]) -> str:

@@ -46,7 +46,7 @@ POSITIONS = [
     "ghp_{}0000000000",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0.{}",
     "-----BEGIN RSA PRIVATE KEY-----\\n{}\\n-----END RSA PRIVATE KEY-----",
-    "passwd=[redacted]{}",
+    "passwd=***{}",
     "password='{}",
     "/home/{}/models/x",
     "/Users/{}/models",
@@ -106,7 +106,7 @@ def test_a_common_account_name_is_not_hidden_everywhere():
 @given(st.text())
 @example("password='a' token=b /home/x/home/y api_key=api_key=z")
 @example("://a@b@c://d@")
-@example("token=[redacted]token=")
+@example("token=***token=")
 @example("user=user=user=")
 @example("Bearer Bearer Bearer x")
 @example("/home//home/a")
@@ -159,7 +159,7 @@ def test_redacting_twice_is_redacting_once_on_what_looks_like_secrets(pieces):
         ("num_draft_tokens", False),
         ("tokenizer_path", False),
         ("token_map", False),
-        ("key", False),
+        ("WANDB_KEY", True),
     ],
 )
 def test_secret_names(name, secret):

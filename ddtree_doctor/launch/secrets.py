@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from ddtree_doctor.redaction import HIDDEN, SHAPE, is_secret_name
+
 __all__ = ["REDACTED", "Vault", "glued_secret", "is_secret_name", "redact_text", "secret_option"]
 
-REDACTED = "***"
+REDACTED = HIDDEN
 
 MIN_SCRUBBED = 8
 """Shorter secrets are not looked for inside other words: they would hit by chance."""
@@ -18,17 +20,8 @@ MIN_WHOLE = 4
 MAX_SECRETS = 1000
 
 SHORTEST_SHAPE = 14
-"""Length of the shortest text that `_SHAPES` matches."""
+"""Length of the shortest text that `SHAPE` matches."""
 
-_NAME = re.compile(
-    r"(?:^|_)(?:api_?keys?|keys?|key_[a-z]|token|auth|pass|passwd|passphrase|credentials?|dsn)$"
-    r"|secret|passw(?:or)?d|(?:^|_)aws_|api_?key|access_?key|private_?key|credential|token$|authorization",
-    re.IGNORECASE,
-)
-_NOT_SECRET = re.compile(
-    r"(?:^|_)(?:(?:first|pad|eos|bos|unk|sep|cls|mask|stop|draft|verify|per|num|max|min)_token|(?:primary|cache|sort)_key)$",
-    re.IGNORECASE,
-)
 _GLUED = re.compile(r"^(--?[\w-]*?(?:api[-_]?key|password|secret))(?![\w-]*=)(.+)$", re.IGNORECASE | re.DOTALL)
 _ENDS_WITH_OPTION = re.compile(r"--?([A-Za-z][\w-]{0,80})(=?)$")
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^/\s@'\"]{1,2000})@")
@@ -37,16 +30,6 @@ _QUERY = re.compile(
 )
 _MEMBER = re.compile(r"([\"'])([\w-]{1,60})\1(\s{0,9}:\s{0,9})(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')")
 _BEARER = re.compile(r"\b(Bearer|Basic)(\s+)[A-Za-z0-9+/=._~-]{8,}", re.IGNORECASE)
-_SHAPES = re.compile(
-    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
-    r"|AKIA[0-9A-Z]{12,}|xox[baprs]-[\w-]{10,}|nvapi-[\w-]{16,}|eyJ[\w-]{10,2000}\.[\w-]{10,2000}\.[\w-]*)"
-)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a variable, option or JSON member of this name holds a secret."""
-    plain = name.strip("-").replace("-", "_")
-    return bool(_NAME.search(plain)) and not _NOT_SECRET.search(plain)
 
 
 def secret_option(word: str) -> bool:
@@ -63,7 +46,7 @@ def redact_text(text: str) -> str:
         text = _MEMBER.sub(_member, text)
     if " " in text:
         text = _BEARER.sub(rf"\g<1>\g<2>{REDACTED}", text)
-    return _SHAPES.sub(REDACTED, text) if len(text) >= SHORTEST_SHAPE else text
+    return SHAPE.sub(REDACTED, text) if len(text) >= SHORTEST_SHAPE else text
 
 
 def glued_secret(word: str) -> str | None:

@@ -21,8 +21,8 @@ OTHERS = [
 ]
 PATTERNS = list(dict.fromkeys([*SHIPPED, *OTHERS]))
 RATIO_MAX = 3.0
-SIZE = 20_000
-FLOOR_S = 2e-3
+SIZE = 10_000
+FLOOR_S = 1e-3
 """Below this the clock, not the pattern, decides."""
 GENERIC = (
     "a",

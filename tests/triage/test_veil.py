@@ -29,8 +29,8 @@ def test_every_text_at_any_depth_is_made_safe():
         Outer(inner=(Inner(text="token=abc for mwilson\x1b[2J"),), table={"a": ["password: x"], "api_key": "y"})
     )
 
-    assert safe.inner[0].text == "token=[redacted] for [user]"
-    assert safe.table == {"a": ["password: [redacted]"], "api_key": "[redacted]"}
+    assert safe.inner[0].text == "token=*** for [user]"
+    assert safe.table == {"a": ["password: ***"], "api_key": "***"}
     assert safe.inner[0].number == 3
 
 
@@ -44,7 +44,7 @@ def test_a_key_over_several_lines_of_an_excerpt_is_hidden():
         file="f", line=1, lines=("-----BEGIN PRIVATE KEY-----", body, "ab/cd", "-----END PRIVATE KEY-----", "after")
     )
 
-    assert Veil([]).over(excerpt).lines == ("[redacted]", "after")
+    assert Veil([]).over(excerpt).lines == ("***", "after")
 
 
 @given(st.text(alphabet=st.characters(codec=None)))
