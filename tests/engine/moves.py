@@ -1,4 +1,4 @@
-"""Moves one thing after another inside the real engine and says what the doctor makes of it. Run in a process of its own.
+"""Moves one thing after another inside the real engine and says what the doctor makes of it. A process of its own.
 
 Answers with two objects: reach → what `find` said once its place was gone, and field → what recording the started
 workers came to once no object had it under any of its names.

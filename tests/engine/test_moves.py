@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.reaches import FIELDS, REACHES
-from ddtree_doctor.probe.process import Limits, module, run
 from ddtree_doctor.probe.shape import observe_job
 from tests.engine.starts import DEADLINE, STARTS
 
@@ -22,15 +20,6 @@ FROM_A_RUNNER = (
     *("model's config", "context length", "vocabulary", "hidden size", "attention heads", "page size"),
 )
 """The fields that recording reads; the others are read while the workers start, or by a replay."""
-
-
-@pytest.fixture(scope="module")
-def moved() -> dict[str, dict[str, str]]:
-    root = str(Path(__file__).parents[2])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-    outcome = run(module("tests.engine.moves"), limits=Limits(deadline=DEADLINE), env={"PYTHONPATH": path})
-    assert outcome.kind == "ok", outcome.why + outcome.log
-    return outcome.answer
 
 
 @pytest.mark.parametrize("name", REACHES)
