@@ -57,6 +57,8 @@ def known_of(setup: Setup, running: tuple[int, ...]) -> Known:
     block = setup.number(
         "speculative_ddtree_block_size", "speculative_dflash_block_size", "speculative_dspark_block_size"
     )
+    if block is None and setup.engine != "vllm":  # vLLM calls the pages of its cache blocks
+        block = setup.number("block_size", "draft_block_size")
     sizes = setup.numbers("capture_bs", "cuda_graph_bs")
     return Known(
         algorithm=algorithm,

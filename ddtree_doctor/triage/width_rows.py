@@ -32,7 +32,9 @@ def width(size: Mismatch, known: Known) -> Reading | None:
     if known.width is not None and known.width == known.verify and known.width > 1:
         return no(WIDTH, f"the graph was captured for {known.width} tokens a request, which is what verify forwards")
     if known.budget is not None and known.block is not None:
-        return _width_known(low, high, known.block, known.budget)
+        return _width_known(low, high, known.block, known.budget + 1, "budget + 1")
+    if known.block is not None and known.draft_tokens not in (None, known.block):
+        return _width_known(low, high, known.block, known.draft_tokens or 0, "draft tokens")
     if captured := _captured_otherwise(low, high, known):
         return captured
     if known.algorithm and known.budget is None and known.algorithm != "DDTREE":
@@ -60,12 +62,11 @@ def _captured_otherwise(low: int, high: int, known: Known) -> Reading | None:
     return verified(WIDTH, why, *_times(factor, *meanings))
 
 
-def _width_known(low: int, high: int, block: int, budget: int) -> Reading:
-    verify = budget + 1
+def _width_known(low: int, high: int, block: int, verify: int, told: str) -> Reading:
     if (factor := _factor(low, high, *sorted((block, verify)))) is None or block == verify:
-        return no(WIDTH, f"block size {block} and budget + 1 = {verify} give other sizes")
-    meanings = ((block, "block size: what the draft forwards"), (verify, "budget + 1: what target verify forwards"))
-    return verified(WIDTH, f"block size {block}, budget {budget}", *_times(factor, *meanings))
+        return no(WIDTH, f"block size {block} and verify width {verify} give other sizes")
+    meanings = ((block, "block size: what the draft forwards"), (verify, f"{told}: what target verify forwards"))
+    return verified(WIDTH, f"block size {block}, {told} = {verify}", *_times(factor, *meanings))
 
 
 def _factor(low: int, high: int, small: int, large: int) -> int | None:

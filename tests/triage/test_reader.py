@@ -94,10 +94,8 @@ def test_a_flood_of_errors_is_read_at_its_beginning_and_its_end(monkeypatch):
     data = b"KeyError: 'early'\n" + flood + b"\nKeyError: 'late'\n"
     read_blocks("log", [data[at : at + 8192] for at in range(0, len(data), 8192)], reading, ())
 
-    assert [fault.message for fault in reading.runs[0].faults if fault.kind == "exception"] == [
-        ("'early'",),
-        ("'late'",),
-    ]
+    raised = [fault.message[0] for fault in reading.runs[0].faults if fault.kind == "exception"]
+    assert raised == ["'early'", "'late'"]
     assert "not read closely" in reading.notes[0]
 
 
