@@ -24,8 +24,10 @@ def observed(job: Job) -> dict[str, Any]:
     """The ledger of `job` as plain data. Raises Failed, with the reason, where there is none."""
     began = time.monotonic()
     try:
+        from ddtree_doctor.engine.host import keep_garbage
         from ddtree_doctor.engine.start import prepare, start
 
+        keep_garbage()
         prepare(job)
         from ddtree_doctor.engine.record import recorded
 

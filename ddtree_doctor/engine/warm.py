@@ -26,8 +26,10 @@ def observed_each(jobs: Sequence[Job]) -> list[dict[str, Any]]:
 
     Raises Failed if the engine refuses what they share.
     """
+    from ddtree_doctor.engine.host import keep_garbage
     from ddtree_doctor.engine.start import opened, prepare
 
+    keep_garbage()
     prepare(jobs[0])
     with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
         started = opened(jobs[0], Path(folder))
