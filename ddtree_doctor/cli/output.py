@@ -73,8 +73,14 @@ def console(options: argparse.Namespace) -> Console:
     """A rich console on standard output as `--color` asks."""
     from rich.console import Console
 
+    class Terminal(Console):
+        """rich would end the program with status 1, which means something else here; `main` knows what to do."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     force = {"auto": None, "always": True, "never": False}[options.color]
-    return Console(force_terminal=force, no_color=True if force is False else None, highlight=False, soft_wrap=False)
+    return Terminal(force_terminal=force, no_color=True if force is False else None, highlight=False, soft_wrap=False)
 
 
 def write(text: str | bytes, path: str) -> None:

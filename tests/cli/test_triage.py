@@ -112,3 +112,17 @@ def test_it_loads_neither_torch_nor_sglang_nor_rich_for_json(crash):
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ended.stderr.strip() == "[]"
+
+
+def test_a_reader_that_went_away_is_no_verdict_and_not_a_fault():
+    log = LOGS / "clean" / "server-sigterm.log"
+    read, write = os.pipe()
+    os.close(read)
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "ddtree_doctor", "triage", str(log)], stdout=write, stderr=subprocess.PIPE
+    )
+    os.close(write)
+
+    assert ended.returncode == 3
+    assert b"Traceback" not in ended.stderr
