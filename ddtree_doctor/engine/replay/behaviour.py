@@ -58,7 +58,9 @@ def seen(what: ReplayJob, started: Started) -> dict[str, Any]:
 
     began, job = time.monotonic(), started.job
     captures.new_tape = Tape
-    capture(started, runs=lambda runner, key: not runner.model_runner.is_draft_worker)
+    watch = _TritonWatch()
+    with watch.watching():
+        capture(started, runs=lambda runner, key: not runner.model_runner.is_draft_worker)
     if started.failed:
         raise Failed(f"the engine's capture ended in an error: {started.failed}")
     _graphs_on_cpu()
@@ -80,7 +82,8 @@ def seen(what: ReplayJob, started: Started) -> dict[str, Any]:
     suite = Suite(
         stage=Stage(model_runner, graphs, page_size=page, vocabulary=vocabulary, seed=what.seed),
         poison=Poison(graphs, vocabulary=vocabulary, longest=ground.longest),
-        watch=_TritonWatch(),
+        watch=watch,
+        accesses=watch.found("capture"),
         dtype=str(model_runner.dtype).removeprefix("torch."),
         oracle=lambda scenario: scenario.name.startswith(what.oracle),
     )

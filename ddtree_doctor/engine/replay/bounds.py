@@ -21,6 +21,7 @@ import torch
 from triton.runtime import interpreter
 
 from ddtree_doctor.engine.replay.launches import kernel_name, observing_launches, swapped
+from ddtree_doctor.engine.replay.pointers import pointed
 
 __all__ = ["Bounds", "Stray"]
 
@@ -56,8 +57,13 @@ class Extent:
 
 @dataclass(slots=True)
 class Bounds:
-    """A watch over launches. `strays` keeps the first KEPT; `count` counts all; `launches` those watched."""
+    """A watch over launches. `strays` keeps the first KEPT; `count` counts all; `launches` those watched.
 
+    With `storages` a tensor stands for all of the memory that it is a view of: a graph that was captured over the front
+    of a static buffer rightly reads further where the batch is longer than at capture.
+    """
+
+    storages: bool = False
     strays: list[Stray] = field(default_factory=list)
     count: int = 0
     launches: int = 0
@@ -88,7 +94,7 @@ class Bounds:
         names = list(inspect.signature(executor.fn).parameters)
         self._kernel = kernel_name(executor)
         given = (*zip(names, args, strict=False), *kwargs.items())
-        self._extents = [extent for name, value in given for extent in _extents(name, value)]
+        self._extents = [extent for name, value in given for extent in _extents(name, value, self.storages)]
         self.launches += 1
         try:
             proceed()
@@ -156,15 +162,25 @@ class Bounds:
         )
 
 
-def _extents(name: str, value: Any) -> Iterator[Extent]:
-    """The extent of a tensor argument, of each in a tuple, of the base of a tensor descriptor; nothing for scalars."""
+def _extents(name: str, value: Any, storages: bool) -> Iterator[Extent]:
+    """The extent of a tensor argument, of each in a tuple, of the base of a tensor descriptor; nothing for scalars.
+
+    A table of addresses brings the extents of what lies there along.
+    """
     if isinstance(value, tuple):
         for index, part in enumerate(value):
-            yield from _extents(f"{name}[{index}]", part)
+            yield from _extents(f"{name}[{index}]", part, storages)
         return
     tensor = getattr(value, "base", value)
     if not isinstance(tensor, torch.Tensor) or tensor.numel() == 0:
         return
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    start = tensor.data_ptr()
-    yield Extent(name=name, start=start, end=start + (last + 1) * tensor.element_size())
+    if storages:
+        memory = tensor.untyped_storage()
+        yield Extent(name=name, start=memory.data_ptr(), end=memory.data_ptr() + memory.nbytes())
+    else:
+        last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+        start = tensor.data_ptr()
+        yield Extent(name=name, start=start, end=start + (last + 1) * tensor.element_size())
+    if tensor.dtype == torch.uint64:
+        for at, size in pointed(tensor).items():
+            yield Extent(name=f"what {name} points to", start=at, end=at + size)

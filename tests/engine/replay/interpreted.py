@@ -23,6 +23,21 @@ def bump(target, index):
     tl.atomic_add(target + index, 1)
 
 
+@triton.jit
+def fill(table, count, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    base = tl.cast(tl.load(table + tl.program_id(0)), tl.pointer_type(tl.float32))
+    tl.store(base + at, 1.0, mask=at < count)
+
+
+def layers(count):
+    """Two layers of four numbers, filled through a table of their addresses."""
+    cache = [torch.zeros(4), torch.zeros(4)]
+    table = torch.tensor([layer.data_ptr() for layer in cache], dtype=torch.uint64)
+    fill[(2,)](table, count, BLOCK=8)
+    return [layer.tolist() for layer in cache]
+
+
 def launch(source, target, count, block=4):
     double[(triton.cdiv(count, block),)](source, target, count, BLOCK=block)
 
@@ -86,6 +101,8 @@ def main():
         "atomic": watched(lambda: bump[(1,)](torch.zeros(2, dtype=torch.int32), 2)),
         "masked": watched(lambda: launch(source, target, 5, block=32)),
         "tape_watched": tape_watched(),
+        "pointed": watched(lambda: layers(4)),
+        "pointed_beyond": watched(lambda: layers(5)),
         "untouched": bool(torch.equal(outside, before)),
     }
     stored = torch.full((8,), -1.0)

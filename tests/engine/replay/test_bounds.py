@@ -22,6 +22,16 @@ def test_one_lane_past_the_end_is_named_with_kernel_argument_and_offset(
     assert stray["kernel"] == ("bump" if run == "atomic" else "double")
 
 
+def test_what_a_table_of_addresses_points_to_may_be_touched(interpreted):
+    assert interpreted["pointed"]["count"] == 0
+
+
+def test_one_lane_past_the_end_of_what_a_table_points_to_is_named(interpreted):
+    assert interpreted["pointed_beyond"]["count"] == 2
+    stray = interpreted["pointed_beyond"]["strays"][0]
+    assert (stray["access"], stray["argument"], stray["offset"]) == ("store", "what table points to", 16)
+
+
 def test_a_stray_store_does_not_reach_memory(interpreted):
     assert interpreted["kept_from_memory"] == [-1.0, -1.0]
     assert interpreted["untouched"]
