@@ -34,7 +34,8 @@ KERNELS = ("sglang-kernel", "sgl-kernel", "flashinfer-python", "flashinfer-cubin
 class Rehearsal:
     """What `doctor replay` does. Empty `backends`, `pages` and `budgets` mean what the launch says.
 
-    `tools` are compute-sanitizer's, for one scenario each. `deadline` is in seconds for each probe.
+    `tools` are compute-sanitizer's, for one scenario each. `jobs` is how many probes run side by side, None for as many
+    as the machine's cores allow, `deadline` in seconds for each.
     """
 
     host: str
@@ -43,6 +44,7 @@ class Rehearsal:
     pages: tuple[int, ...] = ()
     budgets: tuple[int, ...] = ()
     tools: tuple[str, ...] = ()
+    jobs: int | None = None
     deadline: float = 600.0
 
 
@@ -67,14 +69,22 @@ def _on_cpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:
 
 
 def _on_gpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:
-    from ddtree_doctor.probe.replay_gpu import behave_gpu, cells, sanitize
+    from ddtree_doctor.probe.replay_gpu import AT_ONCE, behave_gpu, cells, sanitize
 
     def tell(cell: Cell) -> Progress:
         return counted(str(cell))
 
     launch, settings = case.facts.launch, case.settings
     asked = cells(plan.backends, plan.pages, plan.budgets)
-    seen = behave_gpu(launch, settings, plugin=plan.plugin, asked=asked, deadline=plan.deadline, tell=tell)
+    seen = behave_gpu(
+        launch,
+        settings,
+        plugin=plan.plugin,
+        asked=asked,
+        at_once=plan.jobs or AT_ONCE,
+        deadline=plan.deadline,
+        tell=tell,
+    )
     if not plan.tools:
         return seen
     watched = sanitize(

@@ -45,6 +45,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         action="store_true",
         help="also run one scenario under compute-sanitizer's memcheck, initcheck and racecheck",
     )
+    group.add_argument("--jobs", type=int, metavar="N", help="probes side by side (default: half the cores, at most 8)")
     group.add_argument("--record", metavar="FILE", help="add what was measured to an architecture ledger")
     parser.add_argument("--timeout", type=float, default=DEADLINE_S, metavar="S", help="seconds that a probe may take")
     parser.add_argument("--verbose", "-v", action="store_true", help="also list every check with its reason")
@@ -57,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
     require_one_stdout(options)
     if not options.timeout > 0:
         raise UsageError(f"--timeout: {options.timeout} is no time to wait; give seconds above 0")
+    if options.jobs is not None and options.jobs < 1:
+        raise UsageError(f"--jobs: {options.jobs} probes side by side run nothing; give 1 or more")
     from ddtree_doctor.facts.host import read_host
 
     host = read_host(None)
@@ -85,6 +88,7 @@ def _plan(options: argparse.Namespace, host: Host) -> Rehearsal:
         pages=numbers("--page-size", options.page_size) if options.page_size else (),
         budgets=numbers("--budget", options.budget) if options.budget else (),
         tools=TOOLS if options.sanitizer else (),
+        jobs=options.jobs,
         deadline=options.timeout,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,11 +40,14 @@ from ddtree_doctor.replay.sanitizer import complete, read_report
 
 __all__ = ["AT_ONCE", "Tell", "behave_gpu", "cells", "sanitize"]
 
-AT_ONCE = max(1, min(6, (os.cpu_count() or 1) // 2))
+AT_ONCE = max(1, min(8, (os.cpu_count() or 1) // 2))
 """Probes side by side: each imports the engine on a core or two, and takes a few GiB of the GPU."""
 
 START_S = 60.0
 SANITIZED_SCENARIO = ("captured/2",)
+_DEBUG = "DDTREE_DOCTOR_DEBUG"
+"""Set, the end of what a failed probe printed goes to standard error."""
+
 _CHILD = "ddtree_doctor.engine.replay.gpu"
 _USABLE = "ddtree_doctor.engine.replay.usable"
 _SANITIZER = "compute-sanitizer"
@@ -71,6 +75,7 @@ def behave_gpu(
     responses: bool = True,
     rounds: Sequence[str] = ROUNDS,
     guard: str = "bands",
+    timed: bool = False,
     sizes: Sequence[int] = GPU_SIZES,
     at_once: int = AT_ONCE,
     deadline: float = 300.0,
@@ -78,10 +83,11 @@ def behave_gpu(
 ) -> tuple[Behaviour, ...]:
     """The behaviour of the launch's target role in each cell, in their order. What goes wrong is a cell's `unknown`.
 
-    `only` are prefixes of scenario names, `deadline` is in seconds for each cell. Raises UsageError for a plugin or
+    `only` are prefixes of scenario names, `at_once` is how many cells run side by side, `timed` asks for the cost of
+    guard bands as a note, `deadline` is in seconds for each cell. Raises UsageError for a plugin or
     mutant that does not exist, and for a budget where the algorithm verifies no tree.
     """
-    options = {"only": tuple(only), "responses": responses, "rounds": tuple(rounds), "guard": guard}
+    options = {"only": tuple(only), "responses": responses, "rounds": tuple(rounds), "guard": guard, "timed": timed}
     starts = [_start(launch, settings, cell, plugin, mutant) for cell in asked]
     jobs = [gpu_job(start, sizes=tuple(sizes), **options) for start in starts]
     gate = _Gate()
@@ -164,6 +170,8 @@ class _Gate:
     def passed(self, cell: Cell, job: GpuJob, probe: Callable[[], Outcome], *, sanitizer: str = "") -> Behaviour:
         """The cell's behaviour, or why it did not run."""
         outcome = Outcome(kind="failed", why=self.unusable) if self.unusable else probe()
+        if outcome.kind != "ok" and os.environ.get(_DEBUG):
+            print(f"{cell}: {outcome.why}\n{outcome.log}", file=sys.stderr, flush=True)
         found = read_behaviour(job.start["algorithm"], outcome)
         if outcome.kind != "ok":
             found = _placed(found, cell, job)

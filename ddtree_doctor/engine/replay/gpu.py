@@ -35,6 +35,8 @@ __all__ = ["behaved"]
 ROUND_SCENARIOS = ("captured/", "between/")
 """What runs again after each round."""
 
+TIMED = 3
+
 
 def behaved(what: GpuJob) -> dict[str, Any]:
     """The behaviour of the target's verify or decode role as plain data. Raises Failed where nothing can run."""
@@ -82,6 +84,9 @@ def _seen(what: GpuJob, started: Started, times: _Times) -> Behaviour:
     run = _Run(what=what, started=started, guard=guard)
     run.go()
     times.lap("scenarios")
+    if what.timed:
+        run.time_looks()
+        times.lap("scenarios again, timed")
     run.rounds()
     times.lap("rounds")
     notes = [*times.laps, f"check_input_liveness: {'on' if liveness else 'this torch has none'}", *run.notes]
@@ -164,6 +169,7 @@ class _GuardWatch:
 
     guard: Any
     launches: int = 0
+    looking: bool = True
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -171,7 +177,7 @@ class _GuardWatch:
         yield
 
     def found(self, scenario: str) -> list[Access]:
-        overwritten: list[Access] = self.guard.overwritten(scenario)
+        overwritten: list[Access] = self.guard.overwritten(scenario) if self.looking else []
         return overwritten
 
 
@@ -211,6 +217,23 @@ class _Run:
         if self.what.responses:
             self._stopping_at_faults("responses", changes)
         self.moved = graphs.moved(self._addresses, graphs.addresses(self.graphs))
+
+    def time_looks(self) -> None:
+        """The suite again with and without looks at the guard bands, in turn; the seconds of each are a note."""
+        import torch
+
+        seconds: dict[bool, list[float]] = {True: [], False: []}
+        kept = len(self.suite.passes)
+        for self.watch.looking in (True, False) * TIMED:
+            torch.cuda.synchronize()
+            began = time.monotonic()
+            self._stopping_at_faults("scenarios", lambda: self.suite.run(self.scenarios))
+            torch.cuda.synchronize()
+            seconds[self.watch.looking].append(time.monotonic() - began)
+        del self.suite.passes[kept:]
+        self.watch.looking = True
+        looking, blind = (min(seconds[kind]) for kind in (True, False))
+        self.notes.append(f"suite with guard bands {looking:.3f} s, without looks {blind:.3f} s (best of {TIMED})")
 
     def rounds(self) -> None:
         """Scenarios again after each round. A round that this release does not go through is a note, not a fault."""

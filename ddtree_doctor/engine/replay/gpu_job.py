@@ -52,12 +52,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuJob(ReplayJob):
-    """A start on a GPU. `rounds` are of ROUNDS; `guard` is `bands`, `apart` (under a sanitizer) or `none`."""
+    """A start on a GPU. `rounds` are of ROUNDS; `guard` is `bands`, `apart` (under a sanitizer) or `none`.
+
+    `timed` asks for what the looks at guard bands cost, as a note.
+    """
 
     host: str = "gpu"
     sizes: tuple[int, ...] = GPU_SIZES
     rounds: tuple[str, ...] = ROUNDS
     guard: str = "bands"
+    timed: bool = False
     need_mib: int = NEED_MIB
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,9 +57,14 @@ class Guard:
         """Guard what is allocated in the block."""
         return changing_allocations(self.device, self._guarded)
 
-    def capturing(self) -> AbstractContextManager[None]:
-        """Guard what graphs that are captured in the block allocate on their way; a graph renews these bands itself."""
-        return changing_allocations(self.device, self._intermediate, captured=True)
+    @contextmanager
+    def capturing(self) -> Iterator[None]:
+        """Guard what graphs that are captured in the block allocate on their way. Their memory is not used again."""
+        with changing_allocations(self.device, self._intermediate, captured=True):
+            yield
+        # Not while capturing: then a graph would fill them at each replay, and those of other graphs stay unfilled.
+        for one in self.buffers:
+            one.fill()
 
     def keep(self, named: Iterable[tuple[str, torch.Tensor]]) -> list[Access]:
         """Keep the buffers that lie behind `named` tensors, by these names, and forget all others (temporaries).
@@ -86,12 +91,16 @@ class Guard:
         return found
 
     def _intermediate(self, made: torch.Tensor) -> torch.Tensor:
-        return self._guarded(made, f"the tensor that {_allocating_line()} allocates")
+        return self._banded(made, f"the tensor that {_allocating_line()} allocates")
 
-    def _guarded(self, made: torch.Tensor, name: str = "") -> torch.Tensor:
+    def _guarded(self, made: torch.Tensor) -> torch.Tensor:
+        inside = self._banded(made)
+        self.buffers[-1].fill()
+        return inside
+
+    def _banded(self, made: torch.Tensor, name: str = "") -> torch.Tensor:
         size = made.numel() * made.element_size()
         one = _Guarded(torch.empty(BAND + size + BAND, dtype=torch.uint8, device=made.device), size, name)
-        one.fill()
         self.buffers.append(one)
         return one.whole[BAND : BAND + size].view(made.dtype).view(made.shape).copy_(made)
 
