@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,10 +96,11 @@ def main() -> int:
     if out.exists() and any(out.iterdir()):
         sys.exit(f"--out {out}: is not empty; give a new folder")
     target = Target(python=options.python, present=frozen(options.present))
-    wanted = [f"sglang=={options.sglang}", *([f"torch=={options.torch}"] if options.torch else [])]
+    own = own_requirements(ROOT / "pyproject.toml")
+    wanted = [f"sglang=={options.sglang}", *([f"torch=={options.torch}"] if options.torch else []), *own]
     resolved = resolve(wanted, target)
     left_out = set(options.without) | (set(NOT_NEEDED_SLIM) if options.slim else set())
-    carried, stays = subtract(resolved, target, {canonicalize_name(name) for name in left_out})
+    carried, stays = subtract(resolved, target, {canonicalize_name(name) for name in left_out}, own)
     with tempfile.TemporaryDirectory() as work:
         wheels = Path(work)
         download(carried, target, wheels)
@@ -144,14 +146,23 @@ def resolve(wanted: list[str], target: Target) -> list[dict[str, Any]]:
         return [item["metadata"] for item in json.loads(report.read_text())["install"]]
 
 
-def subtract(resolved: list[dict[str, Any]], target: Target, left_out: set[str]) -> tuple[list[str], dict[str, str]]:
+def own_requirements(pyproject: Path) -> list[str]:
+    """What the doctor itself needs."""
+    found: list[str] = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["dependencies"]
+    return found
+
+
+def subtract(
+    resolved: list[dict[str, Any]], target: Target, left_out: set[str], own: Iterable[str] = ()
+) -> tuple[list[str], dict[str, str]]:
     """What must be carried (`name==version`), and what stays on the host (name → version).
 
-    A package stays if the host's version meets every requirement that a package of the resolved set places on it.
+    A package stays if the host's version meets every requirement that a package of the resolved set, or the doctor
+    itself (`own`), places on it.
     """
     environment = {"python_version": target.python, "platform_system": "Linux", "sys_platform": "linux", "extra": ""}
     demands: dict[str, list[Requirement]] = {}
-    for metadata in resolved:
+    for metadata in [*resolved, {"requires_dist": list(own)}]:
         for text in metadata.get("requires_dist", ()):
             requirement = Requirement(text)
             if requirement.marker is None or requirement.marker.evaluate(environment):

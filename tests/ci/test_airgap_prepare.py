@@ -44,3 +44,10 @@ def test_a_freeze_is_read_past_what_pins_no_version(tmp_path):
     freeze = tmp_path / "host.txt"
     freeze.write_text("Torch_X==1.0\n-e git+x\n# note==1\nlocal @ file:///x\n")
     assert prepare.frozen(str(freeze)) == {"torch-x": Version("1.0")}
+
+
+def test_what_the_doctor_itself_needs_is_carried_too():
+    own = prepare.own_requirements(prepare.ROOT / "pyproject.toml")
+    assert any(one.startswith("dacite") for one in own)
+    resolved = [*RESOLVED, {"name": "dacite", "version": "1.9.2"}]
+    assert "dacite==1.9.2" in prepare.subtract(resolved, target({"dacite": "1.0"}), set(), ["dacite>=1.8"])[0]
