@@ -17,7 +17,7 @@ from ddtree_doctor.launch.model import Flag, Launch
 __all__ = ["CONTEXT", "DEFAULT_GPU_MIB", "KEPT", "SWITCHES", "Job", "job"]
 
 CONTEXT = 512
-"""Tokens of a sequence in the probe, more where the tree is wide: shapes are linear in it, so a short one will do."""
+"""Tokens of a sequence in the probe, beside its tree: shapes are linear in it, so a short one will do."""
 
 DEFAULT_GPU_MIB = 80 * 1024
 """GPU memory that the engine derives its defaults from where the launch's GPU is not known."""
@@ -33,7 +33,7 @@ KEPT = frozenset(
     cuda_graph_max_bs cuda_graph_max_bs_decode cuda_graph_bs cuda_graph_bs_decode cuda_graph_config
     cuda_graph_backend_decode disable_cuda_graph disable_decode_cuda_graph disable_cuda_graph_padding
     tp_size dp_size attn_dp_size enable_dp_attention enable_dp_lm_head attn_cp_size enable_prefill_cp cp_strategy
-    ep_size moe_a2a_backend moe_dense_tp_size disable_attn_tp_gather enable_two_batch_overlap
+    disaggregation_mode ep_size moe_a2a_backend moe_dense_tp_size disable_attn_tp_gather enable_two_batch_overlap
     """.split()
 )
 """The engine's fields that decide a shape; every other option of the launch is left out."""
@@ -145,7 +145,7 @@ def _context(settings: Settings) -> int:
     """Room for the prompt and the widest tree, in whole pages."""
     widest = max(_known(settings.num_draft_tokens) or 1, (_known(settings.budget) or 0) + 1)
     page = _known(settings.page_size) or 1
-    return -(-max(CONTEXT, 4 * widest) // page) * page
+    return -(-(CONTEXT + widest) // page) * page
 
 
 def _substituted(launch: Launch, settings: Settings, gpu_mib: int | None) -> Iterator[str]:

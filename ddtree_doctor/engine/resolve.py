@@ -105,6 +105,7 @@ def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
         "max_total_tokens": _POOL_TOKENS,
         "mem_fraction_static": _MEMORY,
         "attention_backend": "triton",
+        "disaggregation_transfer_backend": "nixl",
         "disable_custom_all_reduce": True,
         "disable_prefill_cuda_graph": True,
         **({} if job.page_size is None else {"page_size": job.page_size}),

@@ -16,8 +16,8 @@ from ddtree_doctor.probe.child import Failed, serve
 
 __all__ = ["observed", "smallest"]
 
-_LARGEST_RUN = 16
-"""Requests of the largest forward that is run: a list may begin far above what an interpreter does in seconds."""
+_MOST_TOKENS = 128
+"""Tokens of the largest forward that is run: a list may begin far above what an interpreter does in seconds."""
 
 
 def observed(job: Job) -> dict[str, Any]:
@@ -44,7 +44,8 @@ def smallest(job: Job) -> Callable[[Any, int], bool]:
     def runs(runner: Any, size: int) -> bool:
         count = job.draft_forwards if runner.model_runner.is_draft_worker else job.forwards
         listed = sorted(seams.field(runner, "capture list"))[:count]
-        return size <= _LARGEST_RUN and size in listed and not _ragged_beyond_backend(runner)
+        few = size * seams.field(runner, "captured width") <= _MOST_TOKENS
+        return few and size in listed and not _ragged_beyond_backend(runner)
 
     return runs
 
