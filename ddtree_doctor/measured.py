@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 
-from ddtree_doctor.replay.arch import ArchLedger, read_arch
+from ddtree_doctor.replay.arch import ArchLedger, Measured, Run, read_arch
+from ddtree_doctor.rule import Case
 
-__all__ = ["MEASURED", "load"]
+__all__ = ["MEASURED", "load", "measured_like", "said"]
 
 
 def load(texts: Mapping[str, str]) -> Mapping[str, ArchLedger]:
@@ -36,3 +37,24 @@ def _shipped() -> dict[str, str]:
 
 MEASURED = load(_shipped())
 """Architecture (`sm_90`) → its ledger."""
+
+
+def measured_like(case: Case, measured: Mapping[str, ArchLedger]) -> list[tuple[Run, Measured]]:
+    """What was measured of this launch's algorithm, attention backend and width on its architecture, newest first.
+
+    Nothing where one of these is not known: what was measured of something else is no evidence.
+    """
+    settings, role = case.settings, case.contract.role("target_verify") or case.contract.role("decode")
+    algorithm, backend = settings.algorithm.value, settings.attention_backend.value
+    width = role.width.value if role else None
+    if None in (algorithm, backend, width):
+        return []
+    ledgers = (measured[gpu.arch] for gpu in case.facts.host.gpus[:1] if gpu.arch in measured)
+    return [found for ledger in ledgers for found in ledger.find(str(algorithm), str(backend), int(width or 0))]
+
+
+def said(run: Run, cell: Measured) -> str:
+    """`NGRAM, 33 wide, on triton, page size 16: passed, 62 scenarios (NVIDIA H200, SGLang 0.5.17, 2026-11-29)`."""
+    what = f"{cell.algorithm}, {cell.width} wide, on {cell.backend}, page size {cell.page_size}: {cell.verdict}"
+    how = f"{cell.scenarios} scenarios" if cell.verdict == "passed" else ", ".join(cell.findings) or cell.unknown
+    return f"{what}, {how} ({run.gpu}, SGLang {run.sglang}, {run.date})"

@@ -14,6 +14,9 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     """Add the verb."""
     parser = verbs.add_parser("matrix", help="every algorithm × role of the installed SGLang: expected, observed")
     add_engine(parser)
+    parser.add_argument(
+        "--arch", action="store_true", help="instead: what is measured or reported of each GPU architecture"
+    )
     parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="seconds that one probe may take")
     add_formats(parser)
     parser.set_defaults(run=run)
@@ -22,6 +25,8 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(options: argparse.Namespace) -> int:
     """Start the engine once for each algorithm and report; the exit status is the report's `exit_code`."""
     taken = require_one_stdout(options)
+    if options.arch:
+        return _by_architecture(options)
     engine = read_engine_of(options)
     from ddtree_doctor.errors import UsageError
     from ddtree_doctor.facts.bundle import bundle_of
@@ -44,3 +49,25 @@ def run(options: argparse.Namespace) -> int:
         print_matrix(report, console(options))
     status: int = report["exit_code"]
     return status
+
+
+def _by_architecture(options: argparse.Namespace) -> int:
+    """What ships with the doctor; starts nothing. Raises UsageError for a format that has no such table."""
+    import json
+
+    from ddtree_doctor.arch_matrix import SCHEMA, arch_matrix
+    from ddtree_doctor.cli.output import FORMAT_NAMES, write
+    from ddtree_doctor.errors import UsageError
+    from ddtree_doctor.hazards import of_kind
+    from ddtree_doctor.measured import MEASURED
+    from ddtree_doctor.report.arch_matrix import print_arch_matrix
+
+    other = [name for name in FORMAT_NAMES if name != "json" and getattr(options, name)]
+    if other:
+        raise UsageError(f"--{other[0]}: is a report's format, and --arch gives a table; use --json")
+    cells = arch_matrix(MEASURED, of_kind("architecture"))
+    if options.json:
+        write(json.dumps({"schema": SCHEMA, "cells": cells}, indent=2) + "\n", options.json)
+    if options.json != "-":
+        print_arch_matrix(cells, console(options))
+    return 0
