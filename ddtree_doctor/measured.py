@@ -49,8 +49,8 @@ def measured_like(case: Case, measured: Mapping[str, ArchLedger]) -> list[tuple[
     width = role.width.value if role else None
     if None in (algorithm, backend, width):
         return []
-    ledgers = (measured[gpu.arch] for gpu in case.facts.host.gpus[:1] if gpu.arch in measured)
-    return [found for ledger in ledgers for found in ledger.find(str(algorithm), str(backend), int(width or 0))]
+    ledgers = [measured.get(gpu.arch or "") for gpu in case.facts.host.gpus[:1]]
+    return [found for one in ledgers if one for found in one.find(str(algorithm), str(backend), int(width or 0))]
 
 
 def said(run: Run, cell: Measured) -> str:
