@@ -123,7 +123,7 @@ class Exceptions:
 
     def _chain(self, line: Line) -> bool:
         ended = self._ended.pop(line.stream, None)
-        if ended is None:
+        if ended is None or len(self._causes) >= STREAMS_MAX:
             return False
         self._causes[line.stream] = (*ended.fault.causes, replace(ended.fault, causes=()))
         return True
@@ -169,6 +169,7 @@ class Exceptions:
 
     def _end(self, each: Open, line: Line, name: str, message: str) -> None:
         self._flush(line.stream)
+        self._make_room(line.stream)
         first = each.causes[0] if each.causes else None
         fault = Fault(
             kind="exception",
@@ -199,6 +200,11 @@ class Exceptions:
             return False
         ended.fault = replace(fault, message=(*fault.message, clip(bare, MESSAGE_LINE_CHARS)))
         return True
+
+    def _make_room(self, stream: str) -> None:
+        """Report the longest held of too many streams' exceptions."""
+        if stream not in self._ended and len(self._ended) >= STREAMS_MAX:
+            self._flush(next(iter(self._ended)))
 
     def _flush(self, stream: str) -> None:
         if ended := self._ended.pop(stream, None):

@@ -11,12 +11,11 @@ from ddtree_doctor.triage.exceptions import Exceptions
 from ddtree_doctor.triage.model import Clock, Fault, Line, Place
 from ddtree_doctor.triage.patterns import clip
 from ddtree_doctor.triage.run import Reading, Run
-from ddtree_doctor.triage.setup import RUNNING, learn
+from ddtree_doctor.triage.setup import CONFIGURES, RUNNING, learn
 from ddtree_doctor.triage.unwrap import Unwrapped
 
-__all__ = ["CONFIGURES", "Intake"]
+__all__ = ["Intake"]
 
-CONFIGURES = ("server_args=", "LLM engine (v", "non-default args")
 ENGINE_WORDS = (
     "sglang",
     "SGLang",

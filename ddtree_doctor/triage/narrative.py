@@ -149,8 +149,9 @@ def _evidence(subject: Subject, signatures: Sequence[Signature]) -> Iterator[Pla
 def _configuration(subject: Subject) -> Iterator[Place]:
     """One line for each line of the log that gave settings that matter."""
     setup = subject.run.setup
+    memory = [name for name in setup.places if name.startswith("memory_gb.") and "oom" in subject.device]
     by_place: dict[tuple[str, int], list[str]] = {}
-    for name in SHOWN:
+    for name in (*SHOWN, *memory):
         if name in setup.places:
             place = setup.places[name]
             by_place.setdefault((place.file, place.line), []).append(f"{name}={setup.values[name]}")

@@ -74,7 +74,7 @@ ENGINE_FILES = (
     "worker",
     "layers/",
     "models/",
-    "managers/",
+    "mem_cache",
     "engine/core",
 )
 WEAK = ("hazard", "complaint")

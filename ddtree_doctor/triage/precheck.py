@@ -100,9 +100,9 @@ def precheck(setup: Setup) -> Precheck:
 
 
 def launch_of(setup: Setup) -> Launch | None:
-    """The launch that the log's `server_args` line came from; None where there is no such line."""
+    """The launch that the log's `server_args` or command line tells of; None where there is none."""
     place = setup.places.get("speculative_algorithm") or setup.places.get("model_path")
-    if setup.engine != "sglang" or place is None or "command" in setup.values:
+    if setup.engine != "sglang" or place is None:
         return None
     location = Location(file=place.file, line=place.line)
     flags = tuple(

@@ -6,11 +6,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from ddtree_doctor.triage.events import Notice
-from ddtree_doctor.triage.intake import CONFIGURES, Intake
+from ddtree_doctor.triage.intake import Intake
 from ddtree_doctor.triage.literal import CAP
 from ddtree_doctor.triage.patterns import LINE_CAP, pattern
 from ddtree_doctor.triage.run import Reading
 from ddtree_doctor.triage.scan import Region, Scanner
+from ddtree_doctor.triage.setup import CONFIGURES
 from ddtree_doctor.triage.source import blocks
 from ddtree_doctor.triage.unwrap import Unwrapped, unwrap
 
@@ -19,9 +20,9 @@ __all__ = ["read", "read_blocks"]
 SEQUENCE = pattern(r"\x1b(?:\[[0-9;:?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\))")
 NEWLINE = b"\n"
 HELD_MAX = 64
-LINES_MAX = 400_000
+LINES_MAX = 200_000
 """Lines of one input that are read closely; of what comes after, the last LATE_BYTES are."""
-LATE_BYTES = 4 << 20
+LATE_BYTES = 1 << 20
 
 
 def read(paths: Sequence[str], notices: Sequence[Notice]) -> Reading:
@@ -83,8 +84,8 @@ class _Lines:
             if not raw and blank:
                 continue
             self._number, blank = number, not raw
-            self._left -= 1
             for part in _parts(raw.rstrip("\r")):
+                self._left -= 1
                 self._part(part)
 
     def close(self) -> None:

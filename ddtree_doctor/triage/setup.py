@@ -9,7 +9,7 @@ from ddtree_doctor.triage.literal import parse
 from ddtree_doctor.triage.model import Line, Place
 from ddtree_doctor.triage.patterns import pattern
 
-__all__ = ["Setup", "learn"]
+__all__ = ["CONFIGURES", "RUNNING", "Setup", "learn"]
 
 VALUES_MAX = 3000
 VALUE_CAP = 8192
@@ -40,6 +40,10 @@ VERSION = pattern(
     r"(?: api server)?(?:'?: ?'?| version:? |[=]{1,3} ?| v(?=\d))v?(\d{1,3}\.\d[\w.+]{0,40})",
     2,
 )
+MEMORY = pattern(
+    r"(Load weight begin|Load weight end|Memory pool end|graph end|KV cache memory|Model loading took)"
+    r"[^\n]{0,160}?(?:avail mem=|: | )(\d{1,6}\.\d{1,6}) Gi?B"
+)
 MODEL_LEN = pattern(rf"(?:max model len|max_seq_len[= ]) ?{INT}", 2)
 DRAFT_BLOCK = pattern(rf"draft config block_size={INT}")
 ALIASES = {
@@ -65,10 +69,12 @@ ALIASES = {
     "compilation_config.cudagraph_mode": "cudagraph_mode",
     "cache_config.mamba_cache_mode": "mamba_cache_mode",
 }
+CONFIGURES = ("server_args=", "LLM engine (v", "non-default args")
+"""What a line that prints a whole configuration holds."""
 SECTIONS = ("speculative_config", "compilation_config", "cuda_graph_config", "parallel_config", "cache_config")
 MILESTONES = (
     ("ready", ("fired up and ready to roll", "Application startup complete")),
-    ("served", ("Decode batch", "Prefill batch", "Avg generation throughput", '" 200 OK', '" 200')),
+    ("served", ("Avg generation throughput",)),
     ("shutdown", ("Shutting down", "gracefully", "Gracefully", "Finished server process", "shutdown complete")),
     (
         "slept",
@@ -146,11 +152,6 @@ class Setup:
         """`sglang`, `vllm` or ""."""
         return self.text("engine")
 
-    @property
-    def progress(self) -> bool:
-        """Whether it served requests or shut down in order."""
-        return "served" in self.milestones or "shutdown" in self.milestones
-
 
 def _flat(value: Mapping[str, object], prefix: str) -> list[tuple[str, object]]:
     flat: list[tuple[str, object]] = []
@@ -166,6 +167,8 @@ def learn(setup: Setup, line: Line) -> None:
     for words, teach in LESSONS:
         if any(word in text for word in words):
             teach(setup, text, place)
+    if any(word in text for word in CONFIGURES):
+        return  # a field's name is no milestone
     for name, words in MILESTONES:
         if name not in setup.milestones and any(word in text for word in words):
             setup.milestones[name] = place
@@ -256,6 +259,11 @@ def _versions(setup: Setup, text: str, place: Place) -> None:
             setup.put("engine", name, place)
 
 
+def _memory(setup: Setup, text: str, place: Place) -> None:
+    if found := MEMORY.search(text):
+        setup.put(f"memory_gb.{found[1].lower().replace(' ', '_')}", float(found[2]), place)
+
+
 def _one(pattern_: object, name: str) -> Callable[[Setup, str, Place], None]:
     def teach(setup: Setup, text: str, place: Place) -> None:
         if found := pattern_.search(text):  # type: ignore[attr-defined]
@@ -278,6 +286,7 @@ LESSONS: tuple[tuple[tuple[str, ...], Callable[[Setup, str, Place], None]], ...]
     (("max_", "_size", "_len", "num_", "topk", "budget"), _fields),
     (("ersion", "==", "glang", "vllm", "orch", "ashinfer"), _versions),
     (("Load weight end",), _one(MODEL, "architecture")),
+    ((" GB", " GiB"), _memory),
     (("max model len", "max_seq_len"), _one(MODEL_LEN, "context_len")),
     (("draft config block_size",), _one(DRAFT_BLOCK, "draft_config_block_size")),
     (("Capturing CUDA graph", "Graph capturing finished"), _vllm_capture),

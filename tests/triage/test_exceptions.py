@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddtree_doctor.triage.exceptions import STREAMS_MAX, Exceptions
+from ddtree_doctor.triage.model import Line, Place
 from tests.triage.logs import reading_of, traceback
 
 
@@ -174,3 +176,18 @@ def test_never_raises_and_loses_no_complete_exception(lines):
     assert ("RuntimeError: boom" in lines) <= any(
         each.exception == "RuntimeError" for fault in found for each in fault.chain()
     )
+
+
+def test_any_number_of_streams_is_held_in_bounded_memory():
+    reports = []
+    gathered = Exceptions(reports.append, lambda fault: fault)
+    for number in range(3 * STREAMS_MAX):
+        text = "RuntimeError: boom"
+        gathered.single(Line(place=Place(file="f", line=number, text=text), stream=f"pod/{number}"))
+        gathered.take(
+            Line(place=Place(file="f", line=number, text="Traceback (most recent call last)"), stream=f"p{number}")
+        )
+
+    assert len(gathered._ended) <= STREAMS_MAX
+    assert len(gathered._open) <= STREAMS_MAX
+    assert len(reports) >= STREAMS_MAX

@@ -53,8 +53,8 @@ def told(*lines):
             {"context_len": 512, "max_running_requests": 4},
         ),
         (
-            "Load weight end. elapsed=1.00 s, type=Qwen3ForCausalLM, avail mem=1 GB",
-            {"architecture": "Qwen3ForCausalLM"},
+            "Load weight end. elapsed=1.00 s, type=Qwen3ForCausalLM, avail mem=1.25 GB",
+            {"architecture": "Qwen3ForCausalLM", "memory_gb.load_weight_end": 1.25},
         ),
         ("sglang version: 0.5.23", {"version.sglang": "0.5.23", "engine": "sglang"}),
         ("vLLM API server version 0.21.0", {"version.vllm": "0.21.0"}),
@@ -119,3 +119,25 @@ def test_it_holds_no_more_than_its_cap():
 @given(st.text())
 def test_never_raises(text):
     told(text, f"server_args={text}", f"non-default args: {text}", f"Capture {text}")
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "gigabytes"),
+    [
+        ("Load weight begin. avail mem=131.52 GB", "load_weight_begin", 131.52),
+        ("Memory pool end. avail mem=18.39 GB", "memory_pool_end", 18.39),
+        (
+            "Capture target verify CUDA graph end. elapsed=9.0 s, mem usage=1.00 GB, avail mem=19.00 GB.",
+            "graph_end",
+            19.0,
+        ),
+        ("Available KV cache memory: 12.34 GiB", "kv_cache_memory", 12.34),
+        ("Model loading took 14.99 GiB and 3.1 seconds", "model_loading_took", 14.99),
+    ],
+)
+def test_memory_is_remembered(line, name, gigabytes):
+    assert told(line).values[f"memory_gb.{name}"] == gigabytes
+
+
+def test_a_fields_name_is_no_milestone():
+    assert told("server_args=ServerArgs(update_weights_x=1, note='Shutting down')").milestones == {}
