@@ -15,6 +15,9 @@ from ddtree_doctor.triage.subject import subject_of
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs"
 sys.path.insert(0, str(LOGS))
+from write import WRAPPINGS, Entry, compose, facts  # noqa: E402
+
+__all__ = ["WRAPPINGS", "Entry", "compose", "facts"]
 
 EXPECTED = json.loads((LOGS / "expected.json").read_text("utf-8"))
 SIZES = "RuntimeError: The size of tensor a (8) must match the size of tensor b (33) at non-singleton dimension 0"

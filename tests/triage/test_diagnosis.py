@@ -5,12 +5,24 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from write import WRAPPINGS, Entry, compose, facts
 
 from ddtree_doctor.triage import to_json, to_markdown, to_text, triage, triage_blocks
 from ddtree_doctor.triage.bundle import bundle
 from tests.test_redaction import CANARY, POSITIONS
-from tests.triage.logs import ARGS, EXPECTED, IMA, LOGS, SIZES, diagnose, first, traceback
+from tests.triage.logs import (
+    ARGS,
+    EXPECTED,
+    IMA,
+    LOGS,
+    SIZES,
+    WRAPPINGS,
+    Entry,
+    compose,
+    diagnose,
+    facts,
+    first,
+    traceback,
+)
 
 READY = "[2026-05-11 12:00:20 TP0] The server is fired up and ready to roll!"
 CAPTURED = (
