@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-
-from dacite import Config, from_dict
 
 from ddtree_doctor.contract.build import build
 from ddtree_doctor.facts.model import Engine, Facts, Host, ModelConfig
+from ddtree_doctor.facts.shipped import shipped_engine, shipped_releases
 from ddtree_doctor.judge import BLOCKING, judge
 from ddtree_doctor.launch.model import Flag, Launch, Location
 from ddtree_doctor.rule import Case
@@ -138,17 +135,18 @@ def _facts(launch: Launch, setup: Setup) -> Facts:
 
 
 def _engine(values: Mapping[str, object]) -> Engine:
-    """The engine of the release that the log names: as kept with the doctor, else as installed here, else unknown."""
+    """The engine of the release that the log names: as brought along, else as installed here, else unknown."""
     told = str(values.get("version.sglang") or "")
     if not told:
         return Engine(unknown="the log does not name the engine's version")
-    kept = files("ddtree_doctor.fixtures") / "specimens" / f"engine-{told}.json"
-    if kept.is_file():
-        return from_dict(Engine, json.loads(kept.read_text("utf-8")), Config(cast=[tuple]))
+    if told in shipped_releases():
+        return shipped_engine(told)
     if told == _installed():
         engine: Engine = import_module("ddtree_doctor.engine.source.read").read_engine()
         return engine
-    return Engine(version=told, unknown=f"SGLang {told}, which wrote the log, is neither kept nor installed here")
+    return Engine(
+        version=told, unknown=f"SGLang {told}, which wrote the log, is neither brought along nor installed here"
+    )
 
 
 def _installed() -> str:
