@@ -19,9 +19,9 @@ from ddtree_doctor.triage.setup import Setup
 __all__ = ["Precheck", "launch_of", "precheck"]
 
 NOT_IN_LOG = "the log does not tell"
-# The log prints a record with every field filled in, not what the user typed: rules about the typing do not apply,
-# and the host is another one.
-ABOUT_TYPING = frozenset({"DD102", "DD103", "DD118", "DD119", "DD121", "DD128"})
+# The log prints a record with every field filled in, not what the user typed: rules about the typing do not apply.
+# Nor does the one that asks whether the engine has the algorithm: it ran, so a fork or plugin has it.
+ABOUT_TYPING = frozenset({"DD101", "DD102", "DD103", "DD118", "DD119", "DD121", "DD128"})
 FIELDS = frozenset(
     {
         "attention_backend",
