@@ -173,7 +173,7 @@ def sanitized(tool: str, mutant: str = "") -> Callable[[Here], Any]:
 def guard_cost(here: Here) -> Any:
     """What the looks at guard bands cost, with nothing else running."""
     case = here.case("ddtree", "ddtree")
-    (seen,) = behave_gpu(case.facts.launch, case.settings, plugin="ddtree", timed=True, rounds=())
+    (seen,) = behave_gpu(case.facts.launch, case.settings, plugin="ddtree", timed=True, variants=())
     return summary(seen)
 
 
@@ -181,7 +181,7 @@ def backends(here: Here) -> Any:
     """Each attention backend that the engine could have here: seen, not installed, or refusing, by name."""
     case = here.case("ngram")
     asked = cells(("fa3", "fa4", "trtllm_mha"))
-    return [summary(one) for one in behave_gpu(case.facts.launch, case.settings, asked=asked, rounds=())]
+    return [summary(one) for one in behave_gpu(case.facts.launch, case.settings, asked=asked, variants=())]
 
 
 def each_killed(here: Here, names: Sequence[str]) -> Any:

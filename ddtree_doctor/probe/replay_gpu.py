@@ -24,8 +24,8 @@ from ddtree_doctor.engine.plugins import plugin_named
 from ddtree_doctor.engine.replay.faults import FAULT, kind_of
 from ddtree_doctor.engine.replay.gpu_job import (
     GPU_SIZES,
-    ROUNDS,
     SANITIZED_SIZES,
+    VARIANTS,
     Cell,
     GpuJob,
     gpu_job,
@@ -34,7 +34,7 @@ from ddtree_doctor.engine.replay.gpu_job import (
 from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.probe.process import Limits, Outcome, Progress, module, run
-from ddtree_doctor.probe.replay import read_behaviour
+from ddtree_doctor.probe.replay import read_behaviours
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.replay.sanitizer import complete, read_report
 
@@ -73,7 +73,7 @@ def behave_gpu(
     asked: Sequence[Cell] = (Cell(),),
     only: Sequence[str] = (),
     responses: bool = True,
-    rounds: Sequence[str] = ROUNDS,
+    variants: Sequence[str] = VARIANTS,
     guard: str = "bands",
     timed: bool = False,
     sizes: Sequence[int] = GPU_SIZES,
@@ -87,7 +87,8 @@ def behave_gpu(
     guard bands as a note, `deadline` is in seconds for each cell. Raises UsageError for a plugin or
     mutant that does not exist, and for a budget where the algorithm verifies no tree.
     """
-    options = {"only": tuple(only), "responses": responses, "rounds": tuple(rounds), "guard": guard, "timed": timed}
+    asked_for = {"only": tuple(only), "responses": responses, "variants": tuple(variants)}
+    options = {**asked_for, "guard": guard, "timed": timed}
     starts = [_start(launch, settings, cell, plugin, mutant) for cell in asked]
     jobs = [gpu_job(start, sizes=tuple(sizes), **options) for start in starts]
     gate = _Gate()
@@ -119,7 +120,7 @@ def sanitize(
     if path is None:
         raise UsageError(f"--sanitizer: {_SANITIZER} is not on PATH; it comes with the CUDA toolkit (bin/{_SANITIZER})")
     asked = cell or Cell()
-    options = {"only": tuple(only), "oracle": (), "responses": False, "rounds": (), "guard": "apart"}
+    options = {"only": tuple(only), "oracle": (), "responses": False, "variants": (), "guard": "apart"}
     job = gpu_job(_start(launch, settings, asked, plugin, mutant), sizes=SANITIZED_SIZES, **options)
     gate = _Gate()
 
@@ -151,7 +152,7 @@ def _sanitized(path: str, tool: str, job: GpuJob, deadline: float, progress: Pro
         return replace(outcome, why=f"under {_SANITIZER} {tool}: {outcome.why}")
     reports = [asdict(one) for one in read_report(text, ", ".join(job.only))]
     cut = "" if complete(text) else f"{_SANITIZER} {tool} came to no summary"
-    answer = {**outcome.answer, "reports": reports, "unknown": outcome.answer["unknown"] or cut}
+    answer = [{**one, "reports": reports, "unknown": one["unknown"] or cut} for one in outcome.answer]
     return replace(outcome, answer=answer)
 
 
@@ -172,7 +173,7 @@ class _Gate:
         outcome = Outcome(kind="failed", why=self.unusable) if self.unusable else probe()
         if outcome.kind != "ok" and os.environ.get(_DEBUG):
             print(f"{cell}: {outcome.why}\n{outcome.log}", file=sys.stderr, flush=True)
-        found = read_behaviour(job.start["algorithm"], outcome)
+        (found,) = read_behaviours(job.start["algorithm"], outcome)
         if outcome.kind != "ok":
             found = _placed(found, cell, job)
         if not self.unusable and _suspicious(outcome, found):

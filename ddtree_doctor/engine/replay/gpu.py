@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = ["behaved"]
 
-ROUND_SCENARIOS = ("captured/", "between/")
-"""What runs again after each round."""
+VARIANT_SCENARIOS = ("captured/", "between/")
+"""What runs again after each variant."""
 
 TIMED = 3
 
 
-def behaved(what: GpuJob) -> dict[str, Any]:
+def behaved(what: GpuJob) -> list[dict[str, Any]]:
     """The behaviour of the target's verify or decode role as plain data. Raises Failed where nothing can run."""
     job = from_dict(Job, what.start, Config(cast=[tuple]))
     demand_room(what.need_mib)
@@ -50,7 +50,7 @@ def behaved(what: GpuJob) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
             started = opened(job, Path(folder))
             times.lap("import and arguments")
-            return asdict(_seen(what, started, times))
+            return [asdict(_seen(what, started, times))]
     except ImportError as missing:
         raise Failed(f"not installed: {type(missing).__name__}: {missing}") from missing
 
@@ -70,16 +70,18 @@ class _Times:
 
 
 def _seen(what: GpuJob, started: Started, times: _Times) -> Behaviour:
-    from ddtree_doctor.engine.replay import graphs as rounds
+    from ddtree_doctor.engine.replay.graphs import check_liveness
     from ddtree_doctor.engine.start import capture
 
     guard = _guard(what.guard)
-    liveness = rounds.check_liveness()
+    liveness = check_liveness()
     capture(started, allocating=guard.allocating)
     times.lap("workers and capture")
     found = _blank(what, started)
     if started.failed:
         return replace(_without_graphs(found, started.failed), notes=tuple(times.laps))
+    if why := _undriven(started):
+        return replace(found, unknown=why, notes=tuple(times.laps))
     overwritten = guard.keep(_named(started))
     run = _Run(what=what, started=started, guard=guard)
     run.go()
@@ -87,8 +89,8 @@ def _seen(what: GpuJob, started: Started, times: _Times) -> Behaviour:
     if what.timed:
         run.time_looks()
         times.lap("scenarios again, timed")
-    run.rounds()
-    times.lap("rounds")
+    run.variants()
+    times.lap("variants")
     notes = [*times.laps, f"check_input_liveness: {'on' if liveness else 'this torch has none'}", *run.notes]
     return replace(
         found,
@@ -116,6 +118,13 @@ def _blank(what: GpuJob, started: Started) -> Behaviour:
         page_size=int(_resolved(started, "page_size") or 1),
         width=0,
     )
+
+
+def _undriven(started: Started) -> str:
+    from ddtree_doctor.engine import seams
+    from ddtree_doctor.engine.replay.ground import undriven
+
+    return undriven(seams.field(started.target, "model runner"), started.job.checkpoints)
 
 
 def _resolved(started: Started, name: str) -> Any:
@@ -235,23 +244,23 @@ class _Run:
         looking, blind = (min(seconds[kind]) for kind in (True, False))
         self.notes.append(f"suite with guard bands {looking:.3f} s, without looks {blind:.3f} s (best of {TIMED})")
 
-    def rounds(self) -> None:
-        """Scenarios again after each round. A round that this release does not go through is a note, not a fault."""
+    def variants(self) -> None:
+        """Scenarios again after each variant. One that this release does not go through is a note, not a fault."""
         import torch
 
-        from ddtree_doctor.engine.replay.graphs import ROUNDS
+        from ddtree_doctor.engine.replay.graphs import VARIANTS
         from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, one_line
 
-        again = [one for one in self.scenarios if one.name.startswith(ROUND_SCENARIOS)]
-        for name in self.what.rounds:
+        again = [one for one in self.scenarios if one.name.startswith(VARIANT_SCENARIOS)]
+        for name in self.what.variants:
             if self.unknown:
                 return
             try:
                 with torch.no_grad():
-                    ROUNDS[name](self.graphs, self.watch.guard)
+                    VARIANTS[name](self.graphs, self.watch.guard)
             except ENGINE_ERRORS as error:
                 traceback.print_exc()
-                self.notes.append(f"round {name!r} did not run: {one_line(error)}")
+                self.notes.append(f"variant {name!r} did not run: {one_line(error)}")
                 self.unknown = _ended(one_line(error)) if kind_of(one_line(error)) == FAULT else ""
                 return
             renamed = [replace(one, name=f"{name}, {one.name}") for one in again]
@@ -301,7 +310,7 @@ class _Run:
             self.unknown = _ended(error)
 
 
-def _work(job: dict[str, Any]) -> dict[str, Any]:
+def _work(job: dict[str, Any]) -> list[dict[str, Any]]:
     return behaved(from_dict(GpuJob, job, Config(cast=[tuple])))
 
 

@@ -11,14 +11,14 @@ from ddtree_doctor.engine.replay.job import REPLAYED, ReplayJob
 from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.model import Launch
 
-__all__ = ["GPU_SIZES", "ROUNDS", "Cell", "GpuJob", "dtype_on", "gpu_job", "gpu_start"]
+__all__ = ["GPU_SIZES", "VARIANTS", "Cell", "GpuJob", "dtype_on", "gpu_job", "gpu_start"]
 
 GPU_SIZES = (1, 2, 4, 8, 16, 32)
 """Captured batch sizes: each power of two, so that 3, 7, 15 and 31 requests are padded."""
 
 SANITIZED_SIZES = (1, 2)
-ROUNDS = ("ascending", "own pool", "after other graphs", "guarded intermediates")
-"""How the graphs are captured anew, or disturbed, once the suite has run: `graphs.Round`."""
+VARIANTS = ("ascending", "own pool", "after other graphs", "guarded intermediates")
+"""How the graphs are captured anew, or disturbed, once the suite has run (`graphs.VARIANTS`)."""
 
 RUNNING = 48
 POOL_TOKENS = 1 << 16
@@ -52,14 +52,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuJob(ReplayJob):
-    """A start on a GPU. `rounds` are of ROUNDS; `guard` is `bands`, `apart` (under a sanitizer) or `none`.
+    """A start on a GPU. `variants` are of VARIANTS; `guard` is `bands`, `apart` (under a sanitizer) or `none`.
 
     `timed` asks for what the looks at guard bands cost, as a note.
     """
 
     host: str = "gpu"
     sizes: tuple[int, ...] = GPU_SIZES
-    rounds: tuple[str, ...] = ROUNDS
+    rounds: bool = False
+    variants: tuple[str, ...] = VARIANTS
     guard: str = "bands"
     timed: bool = False
     need_mib: int = NEED_MIB

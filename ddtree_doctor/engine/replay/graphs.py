@@ -3,7 +3,7 @@
 What SGLang captures largest first into a pool that all its runners share must hold in any order and in a pool of its
 own; and a graph must not care what else was captured and destroyed since.
 
-Constraint to preserve: a round ends with graphs captured, whatever it did.
+Constraint to preserve: a variant ends with graphs captured, whatever it did.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.buffers import held_tensors
 
-__all__ = ["ROUNDS", "addresses", "check_liveness", "moved"]
+__all__ = ["VARIANTS", "addresses", "check_liveness", "moved"]
 
 OTHERS = 4
 SCRATCH = 1 << 20
@@ -56,13 +56,13 @@ def _guarded_intermediates(runner: Any, guard: Any) -> None:
         _capture_anew(runner)
 
 
-ROUNDS: Mapping[str, Callable[[Any, Any], None]] = {
+VARIANTS: Mapping[str, Callable[[Any, Any], None]] = {
     "ascending": _ascending,
     "own pool": _own_pool,
     "after other graphs": _after_other_graphs,
     "guarded intermediates": _guarded_intermediates,
 }
-"""Round → what it does to a runner, given the process's guard, before scenarios run again."""
+"""Variant → what it does to a runner, given the process's guard, before scenarios run again."""
 
 
 def addresses(runner: Any) -> dict[str, int]:
