@@ -75,6 +75,21 @@ class Verify:
             next_sibling=flat([link.next_sibling for link in links]).view(batch.size, -1),
         )
 
+    def first(self) -> Verify:
+        """The first request alone."""
+        rows, mask = slice(self.width), slice(self.width * (int(self.lengths[0]) + self.width))
+        return Verify(
+            width=self.width,
+            tokens=self.tokens[rows],
+            positions=self.positions[rows],
+            slots=self.slots[rows],
+            rows=self.rows[:1],
+            lengths=self.lengths[:1],
+            mask=self.mask[mask],
+            next_token=self.next_token[:1],
+            next_sibling=self.next_sibling[:1],
+        )
+
 
 def _mask(prefix: int, tree: Sequence[Sequence[bool]], device: Any) -> torch.Tensor:
     """One request's mask, [w, prefix + w] flat: the prefix is seen by every row, the tree by ancestors."""

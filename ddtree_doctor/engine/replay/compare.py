@@ -6,9 +6,12 @@ from math import inf, isfinite
 
 import torch
 
-from ddtree_doctor.replay.record import Gap, tolerance
+from ddtree_doctor.replay.record import EPSILON, Gap, tolerance
 
-__all__ = ["gap", "largest"]
+__all__ = ["gap", "largest", "noise"]
+
+MOST_ROUNDINGS = {"float32": 64.0, "float16": 16.0, "bfloat16": 4.0}
+"""No order of summing differs by more. Half-width numbers are summed in float32: only their own rounding shows."""
 
 
 def largest(one: torch.Tensor, other: torch.Tensor) -> float:
@@ -19,6 +22,15 @@ def largest(one: torch.Tensor, other: torch.Tensor) -> float:
         return 0.0
     found = (one.float() - other.float()).abs().max().item()
     return found if isfinite(found) else inf
+
+
+def noise(one: torch.Tensor, other: torch.Tensor, dtype: str) -> float:
+    """By how much two computations differ that must agree, as far as rounding explains it.
+
+    Beyond that a fault is in one of them; taken for noise it would hide itself.
+    """
+    scale = one.float().abs().max().item() if one.numel() else 0.0
+    return min(largest(one, other), MOST_ROUNDINGS[dtype] * EPSILON[dtype] * scale)
 
 
 def gap(trusted: torch.Tensor, other: torch.Tensor, *, spread: float, dtype: str, logits: int | None = None) -> Gap:

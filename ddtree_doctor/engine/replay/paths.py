@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ddtree_doctor.engine.replay.compare import gap, largest
-from ddtree_doctor.replay.record import EPSILON, Gap
+from ddtree_doctor.engine.replay.compare import gap, noise
+from ddtree_doctor.replay.record import Gap
 from ddtree_doctor.replay.scenario import Batch
 from ddtree_doctor.tree.model import Tree
 
@@ -23,9 +23,6 @@ TOGETHER = 8
 AGAIN = 2
 """Paths that are computed a second time, over their prefix in the cache, for the measured noise."""
 
-MOST_ROUNDINGS = 64
-"""No order of summing differs by more. Beyond it the cached prefix was read wrongly, and is no measure of noise."""
-
 
 def path_gap(stage: Stage, batch: Batch, tree_rows: torch.Tensor, dtype: str) -> Gap:
     """`tree_rows`, as `Stage.eager` gives them for the batch, held against plain forwards, pads left out.
@@ -39,13 +36,11 @@ def path_gap(stage: Stage, batch: Batch, tree_rows: torch.Tensor, dtype: str) ->
         together = min(TOGETHER, stage.rows - batch.size)
         found = stage.plain(paths, together=together)
         again = stage.plain(paths[:AGAIN], together=together, from_cache=True)
-        spread = max([spread, *(largest(one, other) for one, other in zip(found, again, strict=False))])
+        spread = max([spread, *(noise(one, other, dtype) for one, other in zip(found, again, strict=False))])
         nodes = dict(_by_node(request.tree, found))
         trusted += [nodes[node] for node in range(request.tree.nodes)]
         rows += [at * batch.width + node for node in range(request.tree.nodes)]
-    held = torch.stack(trusted)
-    noise = spread if spread <= MOST_ROUNDINGS * EPSILON[dtype] * held.abs().max().item() else 0.0
-    return gap(held, tree_rows[rows], spread=noise, dtype=dtype, logits=stage.vocabulary)
+    return gap(torch.stack(trusted), tree_rows[rows], spread=spread, dtype=dtype, logits=stage.vocabulary)
 
 
 def _leaves(tree: Tree) -> list[int]:

@@ -4,7 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ddtree_doctor.engine.replay.compare import gap, largest  # noqa: E402
+from ddtree_doctor.engine.replay.compare import MOST_ROUNDINGS, gap, largest, noise  # noqa: E402
+from ddtree_doctor.replay.record import EPSILON  # noqa: E402
 
 pytestmark = pytest.mark.engine
 
@@ -41,3 +42,16 @@ def test_the_output_of_another_graph_differs_by_the_rows_it_lacks(one, other, ro
 
 def test_nothing_differs_from_nothing():
     assert largest(torch.zeros(0, 3), torch.zeros(0, 3)) == 0.0
+
+
+@pytest.mark.parametrize("dtype", sorted(MOST_ROUNDINGS))
+def test_noise_is_the_difference_as_far_as_rounding_explains_it(dtype):
+    rounding = EPSILON[dtype]
+    assert noise(rows([1.0, 0.0]), rows([1.0 - 2 * rounding, 0.0]), dtype) == pytest.approx(2 * rounding, rel=0.1)
+    assert noise(rows([1.0, 0.0]), rows([0.0, 1.0]), dtype) == MOST_ROUNDINGS[dtype] * rounding
+    assert noise(rows([1.0, 0.0]), rows([math.nan, 1.0]), dtype) == MOST_ROUNDINGS[dtype] * rounding
+
+
+def test_a_fault_that_two_computations_share_half_of_does_not_pass_for_noise():
+    one, other = rows([1.0, 0.0]), rows([0.0, 1.0])
+    assert not gap(one, other, spread=noise(one, other, "bfloat16"), dtype="bfloat16").agrees("bfloat16")
