@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ddtree_doctor.cli.output import add_formats, deliver, require_one_stdout, write
+from ddtree_doctor.cli.output import FORMAT_NAMES, add_formats, deliver, require_one_stdout, write
 from ddtree_doctor.cli.subject import add_subject, read_subject
 from ddtree_doctor.cli.sweep import numbers
 from ddtree_doctor.errors import UsageError
@@ -123,8 +123,22 @@ def _record(path: str, cases: Sequence[Case], host: Host) -> None:
             raise UsageError(f"--record {path}: cannot be added to: {error}; give another file") from error
     if before.arch != arch:
         raise UsageError(f"--record {path}: holds what was measured on {before.arch}, this GPU is {arch}")
-    command = " ".join(("doctor", *sys.argv[1:]))
-    write(before.with_run(measured_run(cases, host, command)).to_json(), path)
+    write(before.with_run(measured_run(cases, host, _command(f"{arch}.json"))).to_json(), path)
+
+
+def _command(record: str) -> str:
+    """The command line as anybody would give it again: without where its other outputs went on this machine."""
+    words = iter(["doctor", *sys.argv[1:]])
+    outputs = {f"--{name}" for name in FORMAT_NAMES}
+    kept: list[str] = []
+    for word in words:
+        if word == "--record":
+            kept += [word, record]
+        elif word not in outputs:
+            kept.append(word)
+            continue
+        next(words, None)
+    return " ".join(kept)
 
 
 def _report(options: argparse.Namespace, plan: Rehearsal, cases: tuple[Case, ...]) -> int:

@@ -169,3 +169,12 @@ def test_a_file_of_another_kind_is_left_as_it_is(doctor, ngram, h200, probes, tm
     assert doctor("replay", ngram, "--record", file) == 2
     assert says in doctor.err
     assert file.read_text() == text
+
+
+def test_the_recorded_command_is_one_that_can_be_given_again(doctor, ngram, h200, probes, tmp_path, monkeypatch):
+    probes(SEEN)
+    words = ["replay", "ngram.sh", "--budget", "32", "--json", "/somewhere/x", "--record", "/somewhere/y", "--verbose"]
+    monkeypatch.setattr("sys.argv", ["/bin/doctor", *words])
+    doctor("replay", ngram, "--record", tmp_path / "sm_90.json")
+    (run,) = read_arch((tmp_path / "sm_90.json").read_text()).runs
+    assert run.command == "doctor replay ngram.sh --budget 32 --record sm_90.json --verbose"
