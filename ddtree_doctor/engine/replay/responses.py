@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ddtree_doctor.engine.replay.batches import Verify
-from ddtree_doctor.engine.replay.compare import gap, largest
+from ddtree_doctor.engine.replay.compare import gap, noise
 from ddtree_doctor.replay.record import Response
 from ddtree_doctor.replay.scenario import Batch, Request
 from ddtree_doctor.replay.shapes import tree_of
@@ -31,7 +31,7 @@ def responses(suite: Suite, *, width: int, trees: bool) -> Iterator[Response]:
     with suite.watched("responses"):
         verify = suite.stage.verify(batch)
     first, again = (suite.replay(verify, "responses").logits for _ in range(2))
-    spread = max(suite.spread, suite.summing, largest(first, again))
+    spread = max(suite.spread, suite.summing, noise(first, again, suite.dtype))
 
     def changed(name: str, must: str, other: Verify, trusted: torch.Tensor = first) -> Response:
         seen = suite.replay(other, f"responses, {name}").logits
