@@ -32,6 +32,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "SGLANG_USE_MESSAGE_QUEUE_BROADCASTER": "false",
     # One list of cores per rank is demanded; all share what this process has.
     "SGLANG_CPU_OMP_THREADS_BIND": "|".join(["0"] * MAX_RANKS),
+    # Tensors here are tiny: more threads would only wait for each other, busily.
+    "OMP_NUM_THREADS": "1",
     # Decorated functions run as they are: compiling them takes a C++ compiler and longer than all else.
     "TORCHDYNAMO_DISABLE": "1",
     "HF_HUB_OFFLINE": "1",
@@ -68,6 +70,7 @@ def after_import() -> None:
         seams.replace("capture stream", lambda _: lambda: None)
     seams.replace("decode capture", _capture_on_cpu)
     seams.replace("graph backend", lambda _: _recording_backend())
+    _trees_by_triton()
 
 
 def _streams_of_the_host() -> None:
@@ -83,6 +86,13 @@ def _streams_of_the_host() -> None:
     for name in ("Event", "stream", "current_stream", "synchronize", "is_current_stream_capturing"):
         setattr(torch.cuda, name, getattr(torch.cpu, name))
     torch.cuda.Stream = Stream  # type: ignore[misc]
+
+
+def _trees_by_triton() -> None:
+    """Build trees, read them off masks and walk them by the Triton kernels that SGLang has for XPUs."""
+    for name in ("tree kernels", "mask kernels", "slot kernels"):
+        if seams.present(name):
+            seams.assign(name, True)
 
 
 def _recording_backend() -> type:

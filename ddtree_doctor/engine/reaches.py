@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["FIELDS", "OLDER", "REACHES", "Reach"]
+__all__ = ["FIELDS", "OLDER", "REACHES", "SERVING", "Reach"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,8 @@ class Reach:
 _SRT = "sglang.srt."
 _RUNNER = _SRT + "model_executor.runner."
 _CONTEXT = _SRT + "runtime_context:"
+_RESULTS = _SRT + "managers.scheduler_components.batch_result_processor:"
+_TREE_KERNELS = "sglang.kernels.ops.speculative."
 _SETUP = _SRT + "model_executor.model_runner_components.cuda_graph_setup:"
 
 
@@ -171,6 +173,28 @@ OLDER: Mapping[str, Reach] = {
 }
 """What only releases before the newest have, where what REACHES has for it is not there."""
 
+SERVING: Mapping[str, Reach] = {
+    reach.name: reach
+    for reach in (
+        _reach("request", "serve requests without a scheduler", _SRT + "managers.schedule_batch:Req"),
+        _reach("batch of requests", "serve requests on their own", _SRT + "managers.schedule_batch:ScheduleBatch"),
+        _reach("end of a request", "end a request as its length does", _SRT + "managers.schedule_batch:FINISH_LENGTH"),
+        _reach("sampling parameters", "sample greedily", _SRT + "sampling.sampling_params:SamplingParams"),
+        _reach("scheduler's cache", "take and give back KV slots", _SRT + "mem_cache.kv_cache_builder:build_kv_cache"),
+        _reach("inputs of a batch", "hand a prompt to prefill", _SRT + "managers.overlap_utils:resolve_forward_inputs"),
+        _reach("release of a request", "give its KV slots back", _SRT + "mem_cache.common:release_kv_cache"),
+        _reach(
+            "commit of a round",
+            "advance requests by what a round accepted",
+            _RESULTS + "SchedulerBatchResultProcessor._resolve_spec_v2_tokens",
+        ),
+        _reach("tree kernels", "build and walk trees by Triton's kernels", _TREE_KERNELS + "spec_tree:_is_xpu"),
+        _reach("mask kernels", "read trees off masks by Triton's kernels", _TREE_KERNELS + "reconstruct_tree:_is_xpu"),
+        _reach("slot kernels", "assign KV slots by Triton's kernels", _TREE_KERNELS + "cache_locs:_is_xpu"),
+    )
+}
+"""What serving requests on the workers takes beside what starting them takes."""
+
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "captured width": ("captured_req_width", "num_tokens_per_bs"),
     "capture list": ("capture_bs",),
@@ -206,6 +230,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "width of a verify input": ("draft_token_num",),
     "attention metadata": ("forward_metadata",),
     "configured capture list": ("bs",),
+    "free pages": ("get_all_free_pages",),
     "graph backend of a runner": ("backend",),
     "graph pool of a backend": ("_pool",),
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ddtree_doctor.engine.reaches import FIELDS, OLDER, REACHES, Reach
+from ddtree_doctor.engine.reaches import FIELDS, OLDER, REACHES, SERVING, Reach
 from ddtree_doctor.facts.model import Seam
 from ddtree_doctor.probe.child import Failed
 
@@ -21,6 +21,7 @@ __all__ = [
     "REACHES",
     "MovedSeam",
     "Reach",
+    "assign",
     "field",
     "find",
     "held_by",
@@ -44,7 +45,7 @@ _MISSING = object()
 
 def probe(name: str) -> Seam:
     """Whether the reach `name` is `intact`, `moved` (its module is there, it is not) or `absent` (no such module)."""
-    places, state = {**REACHES, **OLDER}[name].places, "absent"
+    places, state = {**REACHES, **OLDER, **SERVING}[name].places, "absent"
     for place in places:
         value = _at(place)
         if value is not _MISSING and value is not None:
@@ -94,6 +95,13 @@ def replace(name: str, change: Callable[[Any], Any]) -> None:
         if id(original) not in changed:
             changed[id(original)] = change(original)
         setattr(module, attribute, changed[id(original)])
+
+
+def assign(name: str, value: Any) -> None:
+    """Put `value` where the reach `name` is, in its own module alone. Raises MovedSeam if no known place has it."""
+    find(name)
+    module, _, attribute = probe(name).detail.partition(":")
+    setattr(import_module(module), attribute, value)
 
 
 def held_by(attribute: str) -> list[Any]:
