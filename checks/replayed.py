@@ -24,7 +24,8 @@ class Replayed(Check):
     def behaviours(self, case: Case) -> Iterator[Behaviour]:
         """Each behaviour that was seen on the rule's host; NotKnown follows the last if one was cut short.
 
-        Raises NotApplicable where the launch captures no graph, NotKnown where nothing ran at all.
+        A role that was not replayed, with the reason in its notes, is passed over. Raises NotApplicable where that is
+        so of all, or where the launch captures no graph; NotKnown where nothing ran at all.
         """
         graph = case.settings.cuda_graph
         if graph.known and graph.value is False:
@@ -36,7 +37,10 @@ class Replayed(Check):
         seen = [behaviour for behaviour in case.ledger.behaviours if behaviour.host == self.host]
         if not seen:
             raise NotKnown("behaviour", f"no role was replayed on the {self.host}")
-        yield from seen
+        ran = [behaviour for behaviour in seen if behaviour.passes or behaviour.acceptances or behaviour.unknown]
+        if not ran:
+            raise NotApplicable("; ".join(note for behaviour in seen for note in behaviour.notes) or "no scenario ran")
+        yield from ran
         cut = next((behaviour for behaviour in seen if behaviour.unknown), None)
         if cut:
             raise NotKnown(cut.subject, cut.unknown)

@@ -83,7 +83,7 @@ def _probed(case: Case, plan: Plan) -> Case:
 
 def _ledger(case: Case, plan: Plan) -> Ledger:
     """Shapes, and behaviour where the plan goes so deep. The two probes are processes of their own, side by side."""
-    from ddtree_doctor.probe.replay import behave
+    from ddtree_doctor.probe.replay import behave_roles
     from ddtree_doctor.probe.shape import observe
 
     launch, settings = case.facts.launch, case.settings
@@ -93,8 +93,8 @@ def _ledger(case: Case, plan: Plan) -> Ledger:
         )
         if not plan.reaches("replay-cpu"):
             return shapes.result()
-        behaviour = pool.submit(behave, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
-        return replace(shapes.result(), behaviours=(behaviour.result(),))
+        behaviours = pool.submit(behave_roles, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
+        return replace(shapes.result(), behaviours=behaviours.result())
 
 
 def _gpu_mib(facts: Facts) -> int | None:

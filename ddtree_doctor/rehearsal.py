@@ -61,11 +61,11 @@ def _rehearsed(case: Case, plan: Rehearsal) -> Case:
 
 
 def _on_cpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:
-    from ddtree_doctor.probe.replay import behave
+    from ddtree_doctor.probe.replay import behave_roles
     from ddtree_doctor.progress import step
 
     with step(f"replaying verify passes of {case.facts.launch.command[:60]}"):
-        return (behave(case.facts.launch, case.settings, plugin=plan.plugin, deadline=plan.deadline),)
+        return behave_roles(case.facts.launch, case.settings, plugin=plan.plugin, deadline=plan.deadline)
 
 
 def _on_gpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:

@@ -14,7 +14,7 @@ from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.probe.child import Failed, serve
 
-__all__ = ["observed", "smallest"]
+__all__ = ["observed", "ragged_beyond_backend", "smallest"]
 
 _MOST_TOKENS = 128
 """Tokens of the largest forward that is run: a list may begin far above what an interpreter does in seconds."""
@@ -45,12 +45,12 @@ def smallest(job: Job) -> Callable[[Any, int], bool]:
         count = job.draft_forwards if runner.model_runner.is_draft_worker else job.forwards
         listed = sorted(seams.field(runner, "capture list"))[:count]
         few = size * seams.field(runner, "captured width") <= _MOST_TOKENS
-        return few and size in listed and not _ragged_beyond_backend(runner)
+        return few and size in listed and not ragged_beyond_backend(runner)
 
     return runs
 
 
-def _ragged_beyond_backend(runner: Any) -> bool:
+def ragged_beyond_backend(runner: Any) -> bool:
     """Whether this is a ragged verify under a backend that has no graphs for one, as the stand-in triton has none.
 
     SGLang captures it all the same, and admits no batch to it; its kernels would read rows that are not there.

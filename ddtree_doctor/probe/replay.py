@@ -1,9 +1,9 @@
-"""Replay a launch's verify passes on the CPU: a process of its own in, a behaviour out, whatever happens in between."""
+"""Replay a launch's verify passes on the CPU: a process of its own in, behaviours out, whatever happens in between."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from dacite import Config, DaciteError, from_dict
@@ -17,7 +17,7 @@ from ddtree_doctor.probe.process import Limits, Outcome, module, run
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.replay.scenario import Scenario
 
-__all__ = ["behave", "read_behaviour"]
+__all__ = ["behave", "behave_roles", "read_behaviours"]
 
 
 def behave(
@@ -31,35 +31,46 @@ def behave(
     responses: bool = True,
     deadline: float = 120.0,
 ) -> Behaviour:
-    """The behaviour of the launch's target role. What goes wrong in the probe is its `unknown`.
+    """The behaviour of the launch's target role alone. What goes wrong in the probe is its `unknown`.
 
     `only` are prefixes of scenario names, `scenarios` replace the catalogue, `deadline` is in seconds. Raises
     UsageError for a plugin or mutant that does not exist.
     """
+    what = _job(launch, settings, plugin, mutant)
+    given = tuple(one.to_json() for one in scenarios)
+    return _run(replace(what, only=tuple(only), scenarios=given, responses=responses, served=False), deadline)[0]
+
+
+def behave_roles(
+    launch: Launch, settings: Settings, *, plugin: str | None = None, mutant: str | None = None, deadline: float = 120.0
+) -> tuple[Behaviour, ...]:
+    """The behaviour of every role of the launch, the target's first, by all that the CPU tier runs; as for `behave`."""
+    return _run(_job(launch, settings, plugin, mutant), deadline)
+
+
+def _job(launch: Launch, settings: Settings, plugin: str | None, mutant: str | None) -> ReplayJob:
     chosen = plugin_named(plugin).name if plugin else ""
     start = replay_job(launch, settings, plugin=chosen, mutant=mutant_file(mutant) if mutant else "")
-    what = ReplayJob(
-        start=asdict(start),
-        only=tuple(only),
-        scenarios=tuple(one.to_json() for one in scenarios),
-        responses=responses,
-    )
+    return ReplayJob(start=asdict(start))
+
+
+def _run(what: ReplayJob, deadline: float) -> tuple[Behaviour, ...]:
     limits = Limits(deadline=deadline, start=min(deadline, Limits().start))
-    return read_behaviour(
-        start.algorithm, run(module("ddtree_doctor.engine.replay.behaviour"), asdict(what), limits=limits)
-    )
+    outcome = run(module("ddtree_doctor.engine.replay.behaviour"), asdict(what), limits=limits)
+    return read_behaviours(what.start["algorithm"], outcome)
 
 
-def read_behaviour(algorithm: str, outcome: Outcome) -> Behaviour:
-    """What a probe answered, as a behaviour; what went wrong instead as its `unknown`."""
+def read_behaviours(algorithm: str, outcome: Outcome) -> tuple[Behaviour, ...]:
+    """What a probe answered, the target's behaviour first; what went wrong instead as the `unknown` of the only one."""
     if outcome.kind != "ok":
         last = next((line.strip() for line in reversed(outcome.log.splitlines()) if line.strip()), "")
         said = f" (last line: {last[:300]})" if last and outcome.kind not in ("failed", "timeout") else ""
-        return _unknown(algorithm, outcome, f"{outcome.why}{said}")
+        return (_unknown(algorithm, outcome, f"{outcome.why}{said}"),)
     try:
-        return _read(outcome.answer)
+        found = tuple(map(_read, outcome.answer))
     except (DaciteError, TypeError, ValueError) as error:
-        return _unknown(algorithm, outcome, f"the probe's answer is no behaviour: {error}")
+        return (_unknown(algorithm, outcome, f"the probe's answer is no behaviour: {error}"),)
+    return found or (_unknown(algorithm, outcome, "the probe's answer holds no behaviour"),)
 
 
 def _read(answer: Any) -> Behaviour:

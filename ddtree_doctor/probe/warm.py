@@ -14,14 +14,17 @@ from ddtree_doctor.engine.replay.job import ReplayJob, replay_job
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.probe.process import Limits, Outcome, module, run
-from ddtree_doctor.probe.replay import read_behaviour
+from ddtree_doctor.probe.replay import read_behaviours
 from ddtree_doctor.probe.shape import read_ledger
 from ddtree_doctor.replay.record import Behaviour
 
-__all__ = ["RESPONSES", "behave_each", "observe_each"]
+__all__ = ["RESPONSES", "ROUNDS", "behave_each", "observe_each"]
 
 RESPONSES = "responses"
 """Stands among prefixes of scenario names for the replays with one thing changed between them."""
+
+ROUNDS = "rounds"
+"""Stands there for rounds of the worker: draft graphs, and what is kept of what is accepted."""
 
 
 def observe_each(
@@ -64,11 +67,12 @@ def behave_each(
     *,
     plugin: str | None = None,
     deadline: float = 600.0,
-) -> dict[str, Behaviour]:
-    """The behaviour of `launch` under each of `mutants`: its name, `""` for none, and what runs under it.
+) -> dict[str, tuple[Behaviour, ...]]:
+    """The behaviours of `launch`, one a role, the target's first, under each of `mutants`.
 
-    That is prefixes of scenario names and RESPONSES; everything if there are none. `deadline` is in seconds for all
-    together. What goes wrong is the behaviours' `unknown`; raises UsageError for a plugin or mutant that is not there.
+    Those are each one's name, `""` for none, and what runs under it: prefixes of scenario names, RESPONSES and ROUNDS;
+    everything if there are none. `deadline` is in seconds for all together. What goes wrong is the behaviours'
+    `unknown`; raises UsageError for a plugin or mutant that is not there.
     """
     chosen = plugin_named(plugin).name if plugin else ""
     shared = replay_job(launch, settings, plugin=chosen)
@@ -77,6 +81,7 @@ def behave_each(
             start=asdict(replace(shared, mutant=mutant_file(name) if name else "")),
             only=tuple(only),
             responses=not only or RESPONSES in only,
+            served=not only or ROUNDS in only,
         )
         for name, only in mutants.items()
     ]
@@ -85,7 +90,7 @@ def behave_each(
         [asdict(one) for one in jobs],
         limits=Limits(deadline=deadline, start=60.0),
     )
-    return {name: read_behaviour(shared.algorithm, _of_one(outcome, at)) for at, name in enumerate(mutants)}
+    return {name: read_behaviours(shared.algorithm, _of_one(outcome, at)) for at, name in enumerate(mutants)}
 
 
 def _of_one(outcome: Outcome, at: int) -> Outcome:

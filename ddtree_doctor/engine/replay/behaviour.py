@@ -1,35 +1,33 @@
-"""The probe process of the replay tiers: starts the engine, runs scenarios through its graphs, says what it saw."""
+"""The probe process of the CPU's replay tier: starts the engine, replays every role's graphs, says what it saw."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dacite import Config, from_dict
 
 from ddtree_doctor.engine.job import Job
+from ddtree_doctor.engine.replay.ground import chosen, ground_of, undriven
 from ddtree_doctor.engine.replay.job import ReplayJob
-from ddtree_doctor.probe.child import Failed, serve
-from ddtree_doctor.replay.catalogue import Ground, catalogue
+from ddtree_doctor.probe.child import Failed, progress, serve
 from ddtree_doctor.replay.record import Access, Behaviour
-from ddtree_doctor.replay.scenario import Scenario
-from ddtree_doctor.replay.shapes import CHAINS, TREES
 
 if TYPE_CHECKING:
+    from ddtree_doctor.engine.replay.suite import Suite
     from ddtree_doctor.engine.start import Started
+    from ddtree_doctor.replay.catalogue import Ground
 
 __all__ = ["behaved", "seen"]
 
-LINEAR = frozenset({"DFLASH", "DSPARK"})
-"""Algorithms that verify a chain and whose attention is given no tree mask."""
 
-
-def behaved(what: ReplayJob) -> dict[str, Any]:
-    """The behaviour of the target's verify or decode role as plain data. Raises Failed where nothing can run."""
+def behaved(what: ReplayJob) -> list[dict[str, Any]]:
+    """The behaviour of each role as plain data, the target's first. Raises Failed where nothing can run."""
     began = time.monotonic()
     job = from_dict(Job, what.start, Config(cast=[tuple]))
     try:
@@ -37,80 +35,122 @@ def behaved(what: ReplayJob) -> dict[str, Any]:
 
         prepare(job)
         with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
-            found = seen(what, opened(job, Path(folder)))
+            target, *others = seen(what, opened(job, Path(folder)))
     except ImportError as missing:
         raise Failed(f"import failed: {type(missing).__name__}: {missing}") from missing
-    return {**found, "seconds": round(time.monotonic() - began, 2)}
+    return [{**target, "seconds": round(time.monotonic() - began, 2)}, *others]
 
 
-def seen(what: ReplayJob, started: Started) -> dict[str, Any]:
-    """The behaviour of what was `opened`: starts its workers, captures, and runs the scenarios."""
-    import torch
+def seen(what: ReplayJob, started: Started) -> list[dict[str, Any]]:
+    """The behaviours of what was `opened`: starts its workers, captures, and runs scenarios and rounds."""
+    from ddtree_doctor.engine import seams
 
+    began, watch = time.monotonic(), _TritonWatch()
+    _captured(what, started, watch)
+    runner = seams.field(started.target, "model runner")
+    ground = ground_of(runner, started.job.algorithm, started.job.context)
+    found = Behaviour(
+        host=what.host,
+        algorithm=started.job.algorithm,
+        role="target_verify" if started.job.algorithm != "NONE" else "decode",
+        backend="triton",
+        dtype=str(runner.dtype).removeprefix("torch."),
+        page_size=ground.page_size,
+        width=ground.width,
+    )
+    suite = _suite(what, started, ground, watch)
+    if why := undriven(runner, started.job.checkpoints):
+        found = replace(found, notes=(why,))
+    else:
+        found = _with_passes(what, found, suite, ground)
+    found = replace(found, seconds=round(time.monotonic() - began, 2))
+    return [asdict(one) for one in _with_rounds(what, found, started, suite, ground)]
+
+
+def _captured(what: ReplayJob, started: Started, watch: _TritonWatch) -> None:
+    """Capture every graph on a tape, watched. Raises Failed where the engine's capture raises."""
     from ddtree_doctor.engine.backend import captures
-    from ddtree_doctor.engine.replay.poison import Poison
-    from ddtree_doctor.engine.replay.responses import responses
-    from ddtree_doctor.engine.replay.stage import Stage
-    from ddtree_doctor.engine.replay.suite import Suite
     from ddtree_doctor.engine.replay.tape import Tape
-    from ddtree_doctor.engine.replay.weights import spread_weights
+    from ddtree_doctor.engine.shape import ragged_beyond_backend
     from ddtree_doctor.engine.start import capture
 
-    began, job = time.monotonic(), started.job
+    def runs(runner: Any, _: Any) -> bool:
+        return not ragged_beyond_backend(runner) and (what.served or not runner.model_runner.is_draft_worker)
+
     captures.new_tape = Tape
-    watch = _TritonWatch()
     with watch.watching():
-        capture(started, runs=lambda runner, key: not runner.model_runner.is_draft_worker)
+        capture(started, runs=runs)
     if started.failed:
         raise Failed(f"the engine's capture ended in an error: {started.failed}")
     _graphs_on_cpu()
-    model_runner = started.target.model_runner
-    graphs = model_runner.decode_cuda_graph_runner
-    spread_weights(model_runner.model, what.seed)
-    width = int(getattr(graphs, "captured_req_width", 0) or graphs.num_tokens_per_bs)
-    vocabulary = int(model_runner.model_config.vocab_size)
-    page = int(model_runner.token_to_kv_pool_allocator.page_size)
-    trees = width > 1 and job.algorithm not in LINEAR
-    ground = Ground(
-        width=width,
-        sizes=tuple(graphs.capture_bs),
-        context=job.context,
-        vocabulary=vocabulary,
-        page_size=page,
-        shapes=tuple(TREES) if trees else CHAINS,
-    )
-    suite = Suite(
-        stage=Stage(model_runner, graphs, page_size=page, vocabulary=vocabulary, seed=what.seed),
-        poison=Poison(graphs, vocabulary=vocabulary, longest=ground.longest),
+    _spread_weights(what, started)
+
+
+def _spread_weights(what: ReplayJob, started: Started) -> None:
+    """Drafts first: what they share with the target is then as for a target alone."""
+    from ddtree_doctor.engine import seams
+    from ddtree_doctor.engine.replay.weights import spread_weights
+
+    for drafting in getattr(started.draft, "_draft_model_runners", tuple)():
+        spread_weights(drafting.model, what.seed)
+    spread_weights(seams.field(started.target, "model runner").model, what.seed)
+
+
+def _suite(what: ReplayJob, started: Started, ground: Ground, watch: _TritonWatch) -> Suite:
+    from ddtree_doctor.engine import seams
+    from ddtree_doctor.engine.replay.poison import Poison
+    from ddtree_doctor.engine.replay.stage import Stage
+    from ddtree_doctor.engine.replay.suite import Suite
+
+    runner = seams.field(started.target, "model runner")
+    graphs = runner.decode_cuda_graph_runner
+    return Suite(
+        stage=Stage(runner, graphs, page_size=ground.page_size, vocabulary=ground.vocabulary, seed=what.seed),
+        poison=Poison(graphs, vocabulary=ground.vocabulary, longest=ground.longest),
         watch=watch,
         accesses=watch.found("capture"),
-        dtype=str(model_runner.dtype).removeprefix("torch."),
+        dtype=str(runner.dtype).removeprefix("torch."),
         oracle=lambda scenario: scenario.name.startswith(what.oracle),
+        progress=progress,
     )
+
+
+def _with_passes(what: ReplayJob, found: Behaviour, suite: Suite, ground: Ground) -> Behaviour:
+    import torch
+
+    from ddtree_doctor.engine.replay.responses import responses
+
     with torch.no_grad():
-        suite.run(_chosen(what, ground))
-        changes = tuple(responses(suite, width=width, trees=trees)) if what.responses else ()
-    found = Behaviour(
-        host=what.host,
-        algorithm=job.algorithm,
-        role="target_verify" if job.algorithm != "NONE" else "decode",
-        backend="triton",
-        dtype=suite.dtype,
-        page_size=page,
-        width=width,
+        suite.run(chosen(what, ground))
+        trees = len(ground.shapes) > 1
+        changes = tuple(responses(suite, width=ground.width, trees=trees)) if what.responses else ()
+    return replace(
+        found,
         passes=tuple(suite.passes),
         responses=changes,
         accesses=tuple(suite.accesses),
         launches=suite.watch.launches,
-        seconds=round(time.monotonic() - began, 2),
     )
-    return asdict(found)
 
 
-def _chosen(what: ReplayJob, ground: Ground) -> tuple[Scenario, ...]:
-    if what.scenarios:
-        return tuple(Scenario.from_json(one) for one in what.scenarios)
-    return tuple(one for one in catalogue(ground, seed=what.seed) if not what.only or one.name.startswith(what.only))
+def _with_rounds(
+    what: ReplayJob, found: Behaviour, started: Started, suite: Suite, ground: Ground
+) -> Iterator[Behaviour]:
+    """The target's behaviour with what it accepted, then each draft role's."""
+    if not what.served or started.draft is None:
+        yield found
+        return
+    from ddtree_doctor.engine.replay.rounds import Rounds
+
+    rounds = Rounds(
+        started=started,
+        stage=suite.stage,
+        watch=lambda: _TritonWatch(_bounds(storages=True)),
+        dtype=found.dtype,
+        longest=ground.longest,
+        plain=not found.notes,
+    )
+    yield from rounds.behaviours(found)
 
 
 def _graphs_on_cpu() -> None:
@@ -148,13 +188,13 @@ class _TritonWatch:
         ]
 
 
-def _bounds() -> Any:
+def _bounds(*, storages: bool = False) -> Any:
     from ddtree_doctor.engine.replay.bounds import Bounds
 
-    return Bounds()
+    return Bounds(storages=storages)
 
 
-def _work(job: dict[str, Any]) -> dict[str, Any]:
+def _work(job: dict[str, Any]) -> list[dict[str, Any]]:
     return behaved(from_dict(ReplayJob, job, Config(cast=[tuple])))
 
 

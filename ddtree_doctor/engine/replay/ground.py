@@ -10,7 +10,7 @@ from ddtree_doctor.replay.catalogue import Ground, catalogue
 from ddtree_doctor.replay.scenario import Scenario
 from ddtree_doctor.replay.shapes import CHAINS, TREES
 
-__all__ = ["LINEAR", "chosen", "ground_of"]
+__all__ = ["LINEAR", "chosen", "ground_of", "undriven"]
 
 LINEAR = frozenset({"DFLASH", "DSPARK"})
 """Algorithms that verify a chain and whose attention is given no tree mask."""
@@ -35,3 +35,23 @@ def chosen(what: ReplayJob, ground: Ground) -> tuple[Scenario, ...]:
     if what.scenarios:
         return tuple(Scenario.from_json(one) for one in what.scenarios)
     return tuple(one for one in catalogue(ground, seed=what.seed) if not what.only or one.name.startswith(what.only))
+
+
+def undriven(runner: Any, algorithm: str) -> str:
+    """Why scenarios cannot be driven through this target's graphs, "" where they can."""
+    for holds, why in (
+        (
+            algorithm == "DSPARK",
+            "verify was not replayed: its rows are ragged, and triton, which stands in for the launch's attention "
+            "backend, has no graphs for such",
+        ),
+        (algorithm == "UNO", "verify was not replayed: the worker packs its blocks itself"),
+        (
+            hasattr(runner.token_to_kv_pool, "swa_kv_pool"),
+            "verify was not replayed by scenarios: layers with a sliding window take slots that only the scheduler's "
+            "batches name",
+        ),
+    ):
+        if holds:
+            return why
+    return ""

@@ -34,7 +34,8 @@ class ReplayJob:
 
     `sizes` are the captured batch sizes. `only` are prefixes of scenario names, all scenarios if empty. `scenarios` are
     given ones as JSON (`Scenario.to_json`), which replace the catalogue. `oracle` are prefixes of the scenarios whose
-    tree rows are held against their paths.
+    tree rows are held against their paths. `served` asks for requests served on the
+    worker too: draft graphs, accepted paths.
     """
 
     start: dict[str, Any]
@@ -45,6 +46,7 @@ class ReplayJob:
     scenarios: tuple[Any, ...] = ()
     oracle: tuple[str, ...] = ("tree/",)
     responses: bool = True
+    served: bool = True
 
 
 def replay_job(launch: Launch, settings: Settings, *, plugin: str = "", mutant: str = "") -> Job:

@@ -26,7 +26,7 @@ AT_ONCE = 2
 
 
 def behaved_each(jobs: Sequence[ReplayJob]) -> list[dict[str, Any]]:
-    """For each job `{"answer": its behaviour}` or `{"failed": why}`. The starts may differ in their mutant alone.
+    """For each job `{"answer": its behaviours}` or `{"failed": why}`. The starts may differ in their mutant alone.
 
     Raises Failed if the engine refuses what they share.
     """
@@ -44,7 +44,7 @@ def _start(job: ReplayJob) -> Job:
     return from_dict(Job, job.start, Config(cast=[tuple]))
 
 
-def _seen(started: Started, job: ReplayJob, start: Job) -> dict[str, Any]:
+def _seen(started: Started, job: ReplayJob, start: Job) -> list[dict[str, Any]]:
     started.job = start
     return seen(job, started)
 
