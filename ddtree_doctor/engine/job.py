@@ -152,7 +152,8 @@ def _substituted(launch: Launch, settings: Settings, gpu_mib: int | None) -> Ite
     """What differs from the deployment, in words."""
     yield "device: CPU tensors in place of a GPU; SGLang's Triton kernels run in Triton's interpreter"
     backend = _known(settings.attention_backend)
-    yield f"attention backend: triton in place of {backend or 'what the engine would choose'}"
+    if backend != "triton":
+        yield f"attention backend: triton in place of {backend or 'what the engine would choose'}"
     model = launch.flag("model_path")
     yield f"model: a tiny one with random weights in place of {(model and model.value) or 'the target'}, float32"
     if (draft := launch.flag("speculative_draft_model_path")) is not None:

@@ -116,7 +116,7 @@ def finding_lines(finding: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def widths(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """Roles with the tokens per request that are expected and observed, the sizes captured and the runner."""
+    """Roles with the tokens per request that are expected and observed, and the sizes captured."""
     from rich.table import Table
     from rich.text import Text
 
@@ -125,7 +125,6 @@ def widths(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     table.add_column("expected", no_wrap=True)
     table.add_column("observed", no_wrap=True)
     table.add_column("graphs for batch sizes", overflow="fold")
-    table.add_column("by", overflow="fold")
     for row in rows:
         seen = f"unknown: {sanitize(row['unknown'])}" if row["unknown"] else str(row["tokens_per_bs"])
         agree = row["tokens_per_bs"] == row["expected_tokens_per_bs"]
@@ -135,7 +134,6 @@ def widths(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
             Text(str(row["expected_tokens_per_bs"] or "?")),
             observed,
             Text(_sizes(row["capture_bs"])),
-            Text(sanitize(row["runner"])),
         )
     return table
 
