@@ -25,7 +25,7 @@ measured = st.builds(
 )
 runs = st.builds(
     Run,
-    **{name: words for name in ("date", "command", "gpu", "driver", "torch", "triton", "sglang", "doctor")},
+    **dict.fromkeys(("date", "command", "gpu", "driver", "torch", "triton", "sglang", "doctor"), words),
     kernels=st.dictionaries(words, words, max_size=2),
     cells=st.lists(measured, max_size=4, unique_by=lambda cell: cell.key).map(tuple),
 )
@@ -63,7 +63,7 @@ def test_any_other_text_is_refused_by_name(text: str):
     ],
 )
 def test_what_is_no_ledger_of_this_schema_is_refused(broken: dict[str, object]):
-    with pytest.raises(ValueError, match="ledger|schema"):
+    with pytest.raises(ValueError, match=r"ledger|schema"):
         read_arch(json.dumps(broken))
 
 
