@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ddtree_doctor.contract.model import Settings
+from ddtree_doctor.engine.plugins import PLUGINS
 from ddtree_doctor.knowledge import Value
 from ddtree_doctor.launch.model import Flag, Launch
 
@@ -163,7 +164,8 @@ def _substituted(launch: Launch, settings: Settings, gpu_mib: int | None) -> Ite
     yield f"context length: {_context(settings)} tokens in place of {_known(settings.context_length) or 'the model’s'}"
     if gpu_mib is None:
         yield f"GPU memory, from which the engine derives defaults: {DEFAULT_GPU_MIB // 1024} GiB"
-    left_out = [flag.option for flag in launch.flags if flag.name not in KEPT | _REPLACED]
+    plugins = {option.name for plugin in PLUGINS.values() for option in plugin.options}
+    left_out = [flag.option for flag in launch.flags if flag.name not in KEPT | _REPLACED | plugins]
     if left_out:
         yield f"options that decide no shape were left out: {' '.join(dict.fromkeys(left_out))}"
     for flag in launch.flags:
