@@ -65,9 +65,15 @@ def _engine(engine: Engine) -> list[tuple[str, str]]:
         return [("SGLang", engine.unknown)]
     moved = [f"{seam.name} ({seam.state})" for seam in engine.seams if seam.state != "intact"]
     return [
-        ("SGLang", f"{engine.version}{' (fork)' if engine.fork else ''}, layout {engine.layout or 'not recognised'}"),
+        ("SGLang", f"{_release(engine)}, layout {engine.layout or 'not recognised'}"),
         ("algorithms", ", ".join((*engine.algorithms, *(f"{name} (plugin)" for name in engine.plugins)))),
         ("options", str(len(engine.options))),
         ("seams", f"{len(engine.seams) - len(moved)} of {len(engine.seams)} intact"),
         *(("seam not intact", text) for text in moved),
     ]
+
+
+def _release(engine: Engine) -> str:
+    if engine.traits.get("shipped"):
+        return f"none read here; facts of {engine.version} that the doctor brings along"
+    return f"{engine.version}{' (fork)' if engine.fork else ''}"

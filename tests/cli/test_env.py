@@ -19,3 +19,8 @@ def test_the_plugin_s_algorithm_is_shown(doctor):
 def test_an_unknown_plugin_is_refused_with_the_known_ones(doctor):
     assert doctor("env", "--plugin", "nope") == 2
     assert "ddtree" in doctor.err
+
+
+def test_facts_that_were_brought_along_are_not_called_installed(doctor):
+    assert doctor("env", "--sglang", "0.5.23") == 0
+    assert "brings along" in " ".join(doctor.out.split())
