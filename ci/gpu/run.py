@@ -3,7 +3,8 @@
     python ci/gpu/run.py --out DIR [--jobs N] GROUP…
 
 A group is one or more stages joined by `+`, which run side by side; groups run one after the other, and one that
-begins with `&` stays in the background until the end. Stages: see STAGES. Each is timed and written to
+begins with `&` stays in the background until the end. Stages: see STAGES; `mutants` and `mutants-memcheck` take names
+(`mutants:mask_ignored,positions_rebound`), all that are meant for them if none. Each is timed and written to
 DIR/results.json as soon as it ends. DIR/<arch>.json is the architecture ledger that `doctor replay --record` wrote.
 What the doctor prints goes to DIR/log.txt. docs/gpu.md says what came out.
 """
@@ -27,6 +28,7 @@ from typing import Any
 from ddtree_doctor.checks import rules
 from ddtree_doctor.contract.build import build
 from ddtree_doctor.engine.mutants import gpu_mutants, mutants
+from ddtree_doctor.engine.replay.faults import FAULT, kind_of
 from ddtree_doctor.engine.source.read import read_engine
 from ddtree_doctor.facts.host import read_host
 from ddtree_doctor.facts.read import read_facts
@@ -43,6 +45,8 @@ PLUGINS = {"ddtree": "ddtree"}
 GPU_RULES = tuple(rule for rule in rules() if rule.tier == "replay-gpu")
 PAGES = "1,16,64"
 BUDGETS = "8,9,16,17,32,33,64,65"
+ODD = "9,17,33,65"
+EVEN = "8,16,32,64"
 MUTANT_SECONDS = 200.0
 SANITIZED_SECONDS = 230.0
 
@@ -150,12 +154,25 @@ def _merge(mine: Path, arch: Path) -> None:
 
 def faults(here: Here) -> Any:
     """Planted illegal accesses: each ends its probe in a real CUDA error, is named, and the GPU goes on."""
-    return each_killed(here, gpu_mutants())
+    return each_of(here, gpu_mutants(), killed)
 
 
-def behaviour_mutants(here: Here) -> Any:
-    """The behaviour mutants of the CPU, on the GPU."""
-    return each_killed(here, [name for name in mutants() if module_of(name).KILLED_BY.startswith("DD3")])
+def behaviour_mutants(here: Here, *names: str) -> Any:
+    """The behaviour mutants of the CPU, on the GPU; those of what a worker keeps are not for this tier."""
+    meant = [name for name in mutants() if _twin(name).startswith("DD4") and _twin(name) != "DD405"]
+    return each_of(here, names or meant, killed)
+
+
+def memory_mutants(here: Here, *names: str) -> Any:
+    """The mutants that touch memory outside tensors, under memcheck: it sees loads, which no guard band does."""
+    meant = [name for name in mutants() if _twin(name) == "DD407"]
+    return each_of(here, names or meant, killed_under_memcheck)
+
+
+def _twin(name: str) -> str:
+    """The GPU's twin of the rule that is to find a mutant."""
+    code: str = module_of(name).KILLED_BY
+    return code.replace("DD3", "DD4", 1)
 
 
 def sanitized(tool: str, mutant: str = "") -> Callable[[Here], Any]:
@@ -184,10 +201,10 @@ def backends(here: Here) -> Any:
     return [summary(one) for one in behave_gpu(case.facts.launch, case.settings, asked=asked, variants=())]
 
 
-def each_killed(here: Here, names: Sequence[str]) -> Any:
+def each_of(here: Here, names: Sequence[str], judge_one: Callable[[Here, str], dict[str, Any]]) -> Any:
     """Every mutant on the GPU, several at a time."""
     with ThreadPoolExecutor(here.jobs) as pool:
-        found = dict(zip(names, pool.map(lambda name: killed(here, name), names), strict=True))
+        found = dict(zip(names, pool.map(lambda name: judge_one(here, name), names), strict=True))
     return {"killed": sum(one["killed"] for one in found.values()), "of": len(names), "each": found}
 
 
@@ -206,10 +223,22 @@ def killed(here: Here, name: str) -> dict[str, Any]:
         responses="responses" in only,
         deadline=MUTANT_SECONDS,
     )
-    found = judged(case, seen)
-    wanted = module.KILLED_BY.replace("DD3", "DD4", 1)
-    hit = bool(seen.unknown) and not found if wanted == "unknown" else wanted in found
+    found, wanted = judged(case, seen), _twin(name)
+    # An access far enough outside ends in a fault before any band is looked at.
+    faulted = wanted == "DD407" and any(kind_of(one.error) == FAULT for one in seen.passes)
+    hit = bool(seen.unknown) and not found if wanted == "unknown" else wanted in found or faulted
     return summary(seen) | {"wanted": wanted, "judged": found, "killed": hit, "noticed": bool(found)}
+
+
+def killed_under_memcheck(here: Here, name: str) -> dict[str, Any]:
+    """One mutant under memcheck: whether it reports anything."""
+    module = module_of(name)
+    plugin = getattr(module, "PLUGIN", "")
+    case = here.case(module.LAUNCH, plugin)
+    options: dict[str, Any] = {"plugin": plugin or None, "mutant": name, "deadline": SANITIZED_SECONDS}
+    (seen,) = sanitize(case.facts.launch, case.settings, ("memcheck",), **options)
+    found = judged(case, seen)
+    return summary(seen) | {"wanted": "DD410", "judged": found, "killed": "DD410" in found, "noticed": bool(found)}
 
 
 def judged(case: Case, seen: Behaviour) -> dict[str, str]:
@@ -254,12 +283,14 @@ def module_of(name: str) -> Any:
     return import_module(f"ddtree_doctor.fixtures.mutants.{name.replace('/', '.')}")
 
 
-STAGES: Mapping[str, Callable[[Here], Any]] = {
+STAGES: Mapping[str, Callable[..., Any]] = {
     "environment": environment,
     "warm": warm,
-    "ngram": suite("ngram", "--page-size", PAGES, "--budget", BUDGETS),
-    "ddtree": suite("ddtree", "--page-size", PAGES, "--budget", BUDGETS),
-    "standalone": suite("standalone", "--page-size", PAGES, "--budget", "16,32"),
+    "ngram": suite("ngram", "--budget", BUDGETS),
+    "ngram-pages": suite("ngram", "--page-size", "16,64"),
+    "ddtree": suite("ddtree", "--page-size", PAGES, "--budget", EVEN),
+    "ddtree-odd": suite("ddtree", "--page-size", PAGES, "--budget", ODD),
+    "standalone": suite("standalone", "--page-size", PAGES),
     "eagle": suite("eagle"),
     "dflash": suite("dflash", "--page-size", PAGES),
     "none": suite("none", "--page-size", PAGES),
@@ -273,6 +304,7 @@ STAGES: Mapping[str, Callable[[Here], Any]] = {
     "memcheck-planted": sanitized("memcheck", "gpu/store_behind_positions"),
     "guard-cost": guard_cost,
     "mutants": behaviour_mutants,
+    "mutants-memcheck": memory_mutants,
 }
 
 
@@ -285,7 +317,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     groups = [group.lstrip("&").split("+") for group in options.groups]
     for name in (name for group in groups for name in group):
-        if name not in STAGES:
+        if name.partition(":")[0] not in STAGES:
             parser.error(f"stage {name!r}: is none of {', '.join(STAGES)}")
     here = Here(out=Path(options.out).resolve(), jobs=options.jobs)
     here.out.mkdir(parents=True, exist_ok=True)
@@ -299,8 +331,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(here: Here, name: str) -> None:
     began = time.monotonic()
+    stage, _, words = name.partition(":")
     try:
-        found: Any = STAGES[name](here)
+        found: Any = STAGES[stage](here, *filter(None, words.split(",")))
     except Exception as error:
         found = {"raised": f"{type(error).__name__}: {error}"}
     here.note(name, began, found)

@@ -44,6 +44,9 @@ AT_ONCE = max(1, min(8, (os.cpu_count() or 1) // 2))
 """Probes side by side: each imports the engine on a core or two, and takes a few GiB of the GPU."""
 
 START_S = 60.0
+DISK = 8 << 30
+"""Bytes that a probe may write to its folder: compilers of kernels leave much there."""
+
 SANITIZED_SCENARIO = ("captured/2",)
 _DEBUG = "DDTREE_DOCTOR_DEBUG"
 """Set, the end of what a failed probe printed goes to standard error."""
@@ -136,7 +139,7 @@ def _start(launch: Launch, settings: Settings, cell: Cell, plugin: str | None, m
 
 
 def _probed(job: GpuJob, deadline: float, progress: Progress) -> Outcome:
-    limits = Limits(deadline=deadline, start=min(deadline, START_S))
+    limits = Limits(deadline=deadline, start=min(deadline, START_S), disk=DISK)
     return run(module(_CHILD), asdict(job), limits=limits, progress=progress)
 
 
@@ -145,7 +148,7 @@ def _sanitized(path: str, tool: str, job: GpuJob, deadline: float, progress: Pro
     with tempfile.TemporaryDirectory(prefix="sanitizer-") as folder:
         log = Path(folder) / "report"
         command = [path, "--tool", tool, "--log-file", str(log), "--print-limit", "1000", *_options(tool)]
-        limits = Limits(deadline=deadline, start=min(deadline, 4 * START_S))
+        limits = Limits(deadline=deadline, start=min(deadline, 4 * START_S), disk=DISK)
         outcome = run([*command, *module(_CHILD)], asdict(job), limits=limits, progress=progress)
         text = log.read_text(errors="replace") if log.exists() else ""
     if outcome.kind != "ok":

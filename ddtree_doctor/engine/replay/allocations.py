@@ -55,5 +55,9 @@ class _Mode(TorchFunctionMode):
             and out.numel() > 0
             and out.is_contiguous()
             and not out.requires_grad
-            and self.captured == (self.device == "cuda" and torch.cuda.is_current_stream_capturing())
+            and self.captured == _capturing(out)
         )
+
+
+def _capturing(made: torch.Tensor) -> bool:
+    return made.is_cuda and torch.cuda.is_current_stream_capturing()

@@ -11,7 +11,7 @@ Seam: the CUDA runtime library that torch loaded into this process. Nothing is g
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +27,8 @@ __all__ = ["Apart"]
 class Apart:
     """Stands where `guard.Guard` stands; what strays is found by the sanitizer, not by a look."""
 
+    replayed: Hashable = None
+
     def __init__(self) -> None:
         self.runtime = ctypes.CDLL(_runtime())
         self.runtime.cudaMalloc.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t]
@@ -35,7 +37,7 @@ class Apart:
         """Allocate apart what is allocated in the block."""
         return changing_allocations("cuda", self._moved)
 
-    def capturing(self) -> AbstractContextManager[None]:
+    def capturing(self, graph: Hashable) -> AbstractContextManager[None]:
         """Nothing is allocated apart while a graph captures: the runtime forbids it."""
         return nullcontext()
 

@@ -43,7 +43,7 @@ class Cell:
 
     def __str__(self) -> str:
         named = (
-            self.backend or "the engine's own backend",
+            self.backend or "the launch's own backend",
             f"page size {self.page_size}" if self.page_size else "",
             f"budget {self.budget}" if self.budget else "",
         )

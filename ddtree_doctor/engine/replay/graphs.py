@@ -51,9 +51,20 @@ def _after_other_graphs(runner: Any, guard: Any) -> None:
 
 
 def _guarded_intermediates(runner: Any, guard: Any) -> None:
-    """Capture anew with guard bands around what Python allocates within the graphs."""
-    with guard.capturing():
-        _capture_anew(runner)
+    """Capture anew with guard bands around what Python allocates within the graphs; the guard is told of replays."""
+    backend = seams.field(runner, "graph backend of a runner")
+    capture_one, replay = backend.capture_one, backend.replay
+
+    def capture(key: Any, *args: Any, **options: Any) -> Any:
+        with guard.capturing(key):
+            return capture_one(key, *args, **options)
+
+    def replayed(key: Any, *args: Any, **options: Any) -> Any:
+        guard.replayed = key
+        return replay(key, *args, **options)
+
+    backend.capture_one, backend.replay = capture, replayed
+    _capture_anew(runner)
 
 
 VARIANTS: Mapping[str, Callable[[Any, Any], None]] = {

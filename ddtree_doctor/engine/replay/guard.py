@@ -8,9 +8,10 @@ or it faults.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -28,11 +29,12 @@ CANARY = 0x5C
 
 @dataclass(slots=True)
 class _Guarded:
-    """One buffer of `size` bytes inside `whole` (uint8), from byte BAND on."""
+    """One buffer of `size` bytes inside `whole` (uint8), from byte BAND on; `graph` is the one that it lives in."""
 
     whole: torch.Tensor
     size: int
     name: str = ""
+    graph: Hashable = None
 
     def holds(self, address: int) -> bool:
         return 0 <= address - self.whole.data_ptr() - BAND < self.size
@@ -48,23 +50,23 @@ class _Guarded:
 
 @dataclass(slots=True)
 class Guard:
-    """All guarded buffers of a process. `device` is the type of device whose allocations are guarded."""
+    """All guarded buffers of a process. `device` is the type of device whose allocations are guarded.
+
+    `replayed` is the graph that was replayed since the last look. Graphs share memory: what one allocates on its way
+    another may overwrite by rights, so that the bands of its intermediates hold right after its own replay alone.
+    """
 
     device: str = "cuda"
     buffers: list[_Guarded] = field(default_factory=list)
+    replayed: Hashable = None
 
     def allocating(self) -> AbstractContextManager[None]:
         """Guard what is allocated in the block."""
         return changing_allocations(self.device, self._guarded)
 
-    @contextmanager
-    def capturing(self) -> Iterator[None]:
-        """Guard what graphs that are captured in the block allocate on their way. Their memory is not used again."""
-        with changing_allocations(self.device, self._intermediate, captured=True):
-            yield
-        # Not while capturing: then a graph would fill them at each replay, and those of other graphs stay unfilled.
-        for one in self.buffers:
-            one.fill()
+    def capturing(self, graph: Hashable) -> AbstractContextManager[None]:
+        """Guard what `graph`, which is captured in the block, allocates on its way; each replay fills its bands."""
+        return changing_allocations(self.device, partial(self._intermediate, graph), captured=True)
 
     def keep(self, named: Iterable[tuple[str, torch.Tensor]]) -> list[Access]:
         """Keep the buffers that lie behind `named` tensors, by these names, and forget all others (temporaries).
@@ -80,27 +82,24 @@ class Guard:
 
     def overwritten(self, scenario: str) -> list[Access]:
         """One access for each band that is no longer whole; the bands are whole again afterwards."""
-        if not self.buffers:
-            return []
+        looked = [one for one in self.buffers if one.graph in (None, self.replayed)]
+        self.replayed = None
         # One look at all bands together: a look at each would cost a launch and a wait for each.
-        if bool((torch.cat([band for one in self.buffers for band in one.bands]) == CANARY).all()):
+        if not looked or bool((torch.cat([band for one in looked for band in one.bands]) == CANARY).all()):
             return []
-        found = [access for one in self.buffers for access in _accesses(one, scenario)]
-        for one in self.buffers:
+        found = [access for one in looked for access in _accesses(one, scenario)]
+        for one in looked:
             one.fill()
         return found
 
-    def _intermediate(self, made: torch.Tensor) -> torch.Tensor:
-        return self._banded(made, f"the tensor that {_allocating_line()} allocates")
+    def _intermediate(self, graph: Hashable, made: torch.Tensor) -> torch.Tensor:
+        return self._guarded(made, name=f"the tensor that {_allocating_line()} allocates", graph=graph)
 
-    def _guarded(self, made: torch.Tensor) -> torch.Tensor:
-        inside = self._banded(made)
-        self.buffers[-1].fill()
-        return inside
-
-    def _banded(self, made: torch.Tensor, name: str = "") -> torch.Tensor:
+    def _guarded(self, made: torch.Tensor, name: str = "", graph: Hashable = None) -> torch.Tensor:
         size = made.numel() * made.element_size()
-        one = _Guarded(torch.empty(BAND + size + BAND, dtype=torch.uint8, device=made.device), size, name)
+        whole = torch.empty(BAND + size + BAND, dtype=torch.uint8, device=made.device)
+        one = _Guarded(whole=whole, size=size, name=name, graph=graph)
+        one.fill()
         self.buffers.append(one)
         return one.whole[BAND : BAND + size].view(made.dtype).view(made.shape).copy_(made)
 

@@ -88,3 +88,21 @@ def test_an_older_torch_has_no_such_check(monkeypatch: pytest.MonkeyPatch):
     before = inspect.signature(Graph.__init__)
     assert not graphs.check_liveness()
     assert inspect.signature(torch.cuda.graph.__init__) == before
+
+
+def test_guarded_intermediates_tell_the_guard_which_graph_is_captured_and_replayed(runner: Runner):
+    class Guard:
+        replayed: object = None
+
+        def capturing(self, graph: object) -> object:
+            runner.seen.append(("guarded", graph))
+            return torch.no_grad()
+
+    guard = Guard()
+    runner.backend.capture_one = lambda key, forward: runner.seen.append(("captured", key))
+    runner.backend.replay = lambda key, batch: ("output", key)
+    graphs.VARIANTS["guarded intermediates"](runner, guard)
+    runner.backend.capture_one(4, None)
+    assert runner.seen[-2:] == [("guarded", 4), ("captured", 4)]
+    assert runner.backend.replay(2, None) == ("output", 2)
+    assert guard.replayed == 2

@@ -96,3 +96,32 @@ def test_a_read_of_a_band_is_no_plausible_number(inside: bool):
     start = buffer.storage_offset() + (0 if inside else 4)
     value = torch.empty(0, dtype=torch.int64).set_(buffer.untyped_storage(), start, (1,)).item()
     assert value == (0 if inside else int.from_bytes(bytes([CANARY] * 8), "little"))
+
+
+def captured(monkeypatch: pytest.MonkeyPatch, guard: Guard, graph: str) -> torch.Tensor:
+    """A tensor that `graph` allocates while it captures."""
+    with monkeypatch.context() as during, guard.capturing(graph):
+        during.setattr("ddtree_doctor.engine.replay.allocations._capturing", lambda made: True)
+        return torch.zeros(4)
+
+
+def test_an_intermediate_is_looked_at_after_its_own_graphs_replay_alone(monkeypatch: pytest.MonkeyPatch):
+    """Graphs share memory: another's replay may write there."""
+    guard = Guard(device="cpu")
+    inside = captured(monkeypatch, guard, "2 requests")
+    stray(inside, 16)
+    assert guard.overwritten("captured/1") == []
+    guard.replayed = "1 request"
+    assert guard.overwritten("captured/1") == []
+    guard.replayed = "2 requests"
+    (access,) = guard.overwritten("captured/2")
+    assert access.where.startswith("guard band behind the tensor that ")
+    assert guard.replayed is None
+
+
+def test_static_buffers_are_left_alone_while_a_graph_captures(monkeypatch: pytest.MonkeyPatch):
+    guard = Guard(device="cpu")
+    monkeypatch.setattr("ddtree_doctor.engine.replay.allocations._capturing", lambda made: True)
+    with guard.allocating():
+        torch.zeros(4)
+    assert guard.buffers == []
