@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from ddtree_doctor.engine.replay.serving import Serving
 from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, one_line
 from ddtree_doctor.engine.roles import expected
 from ddtree_doctor.probe.child import Failed
-from ddtree_doctor.replay.record import Acceptance, Behaviour, Pass
+from ddtree_doctor.replay.record import Acceptance, Access, Behaviour, Pass
 
 if TYPE_CHECKING:
     from ddtree_doctor.engine.replay.stage import Stage
@@ -65,6 +65,8 @@ class Rounds:
     plain: bool = True
     roles: list[DraftRole] = field(default_factory=list)
     acceptances: list[Acceptance] = field(default_factory=list)
+    accesses: list[Access] = field(default_factory=list)
+    launches: int = 0
     notes: list[str] = field(default_factory=list)
     scenario: str = "rounds"
 
@@ -92,6 +94,8 @@ class Rounds:
             target,
             passes=target.passes if self.roles else (*target.passes, *failed),
             acceptances=tuple(self.acceptances),
+            accesses=(*target.accesses, *self.accesses),
+            launches=target.launches + self.launches,
             notes=(*target.notes, *self.notes),
         )
         for role in self.roles:
@@ -115,21 +119,35 @@ class Rounds:
         self.roles = draft_roles(serving, self.watch, dtype=self.dtype, longest=self.longest)
         turn = _Turn()
         with kept.watching():
-            serving.admit([self.stage.text(slot, length) for slot, length in enumerate(prompts)])
+            with self._watched():
+                serving.admit([self.stage.text(slot, length) for slot, length in enumerate(prompts)])
             if not kept.drafts_only and not (ahead and plant(serving, ahead, turn.depth)):
                 self.notes.append("no path was planted in this worker's drafts: random ones are hardly ever accepted")
             for turn.round, size in enumerate(ROUNDS):
-                while len(serving.requests) > size:
-                    self.acceptances += kept.leaving(len(serving.requests) // 2)
+                with self._watched():
+                    while len(serving.requests) > size:
+                        self.acceptances += kept.leaving(len(serving.requests) // 2)
                 self.scenario = f"rounds/{turn.round + 1} of {len(ROUNDS)} ({size} requests)"
                 self._round(serving, kept)
-            while serving.requests:
-                self.acceptances += kept.leaving(0)
+            with self._watched():
+                while serving.requests:
+                    self.acceptances += kept.leaving(0)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Note what strays outside the draft graphs, whose own watch is asked first: the walk, the move of keys."""
+        watch = self.watch()
+        try:
+            with watch.watching():
+                yield
+        finally:
+            self.accesses += watch.found(self.scenario)
+            self.launches += watch.launches
 
     def _round(self, serving: Serving, kept: Kept) -> None:
         for role in self.roles:
             role.scenario = self.scenario
-        with suppress(VerifyReached):
+        with self._watched(), suppress(VerifyReached):
             self.acceptances += kept.acceptances(serving.round(), self.scenario)
 
 
