@@ -32,16 +32,16 @@ class Behaved:
         self._wanted: dict[Group, dict[str, tuple[str, ...]]] = {group: {"": _all(group)} for group in groups}
         for name in sorted(mutants):
             self._wanted.setdefault(group_of(name), {})[name] = scenarios(name)
-        self._seen: dict[Group, Mapping[str, Behaviour]] = {}
+        self._seen: dict[Group, Mapping[str, tuple[Behaviour, ...]]] = {}
 
     def outcomes(self, group: Group, name: str = "") -> tuple[Outcome, ...]:
         """Every behaviour rule on the launch, under the mutant `name` if there is one."""
-        behaviour = self.behaviours(group)[name]
-        ledger = Ledger(algorithm=behaviour.algorithm, behaviours=(behaviour,))
+        roles = self.behaviours(group)[name]
+        ledger = Ledger(algorithm=roles[0].algorithm, behaviours=roles)
         return judge(replace(case_of(group), ledger=ledger), BEHAVIOUR, "replay-cpu")
 
-    def behaviours(self, group: Group) -> Mapping[str, Behaviour]:
-        """The behaviour under each mutant by name, `""` for none."""
+    def behaviours(self, group: Group) -> Mapping[str, tuple[Behaviour, ...]]:
+        """The behaviours, the target's first, under each mutant by name, `""` for none."""
         if group not in self._seen:
             case, wanted = case_of(group), self._wanted[group]
             self._seen[group] = behave_each(

@@ -47,7 +47,7 @@ def test_the_same_passes_without_a_fault_are_clean(group: Group, behaved: Behave
     unjudged = {outcome.check.code: outcome.reason for outcome in outcomes if outcome.status == "unknown"}
     assert found == {}
     assert unjudged == {}
-    assert behaved.behaviours(group)[""].launches
+    assert behaved.behaviours(group)[""][0].launches
 
 
 def test_there_are_twenty_two_mutants_of_eight_fault_classes_at_least() -> None:
@@ -65,5 +65,5 @@ def test_every_mutant_says_what_is_broken_and_which_rule_finds_it() -> None:
         assert module.apply.__doc__
 
 
-def test_every_behaviour_rule_but_that_of_acceptance_has_a_mutant() -> None:
-    assert CODES - {mutant(name).KILLED_BY for name in NAMES} == {"DD305"}
+def test_every_behaviour_rule_has_a_mutant() -> None:
+    assert {mutant(name).KILLED_BY for name in NAMES} == CODES
