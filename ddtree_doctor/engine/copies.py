@@ -58,19 +58,25 @@ def _forked(at: int, work: Callable[[], Any]) -> tuple[int, _Copy]:
     if process:
         os.close(writer)
         return reader, _Copy(at, process)
-    os.close(reader)
-    with os.fdopen(writer, "w", encoding="utf-8") as pipe:
-        json.dump(_done(work), pipe)
-    os._exit(0)
-
-
-def _done(work: Callable[[], Any]) -> dict[str, Any]:
+    status = 1
     try:
-        return {"answer": work()}
+        os.close(reader)
+        with os.fdopen(writer, "w", encoding="utf-8") as pipe:
+            pipe.write(_done(work))
+        status = 0
+    finally:
+        # Whatever was raised: a copy must never return into what its original was doing.
+        os._exit(status)
+
+
+def _done(work: Callable[[], Any]) -> str:
+    """What came of `work`, as JSON."""
+    try:
+        return json.dumps({"answer": work()})
     except Failed as failed:
-        return {"failed": str(failed)}
+        return json.dumps({"failed": str(failed)})
     except Exception as error:
-        return {"failed": f"{type(error).__name__}: {error}"}
+        return json.dumps({"failed": f"{type(error).__name__}: {error}"})
 
 
 def _ended(copy: _Copy) -> dict[str, Any]:
