@@ -16,7 +16,7 @@ ROUNDINGS = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Two computations of the same rows of logits, compared.
+    """Two computations of the same rows, compared: logits and, of a pass, the keys that its rows leave in the cache.
 
     `largest` is the largest absolute difference, None where one side holds NaN or infinity; `scale` the largest
     absolute logit.
