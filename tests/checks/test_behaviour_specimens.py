@@ -80,3 +80,20 @@ def test_a_logit_that_is_no_number_is_never_within_the_noise(code):
     judged = outcome(code, replace(seen, passes=(replace(seen.passes[0], **{field: gap}),)))
     assert judged.status == "failed"
     assert judged.findings[0].evidence["largest"] is None
+
+
+@pytest.mark.parametrize("code", [code for code in RULES if code != "DD410"])
+def test_a_role_that_was_not_replayed_is_passed_over_with_its_reason(code):
+    ran = behaviour(code, "passes")
+    noted = replace(ran, role="draft", passes=(), acceptances=(), reports=(), sanitizer="", notes=("no graph for it",))
+    assert outcome(code, ran, noted).status == "passed"
+    alone = outcome(code, noted)
+    assert (alone.status, alone.reason) == ("skipped", "no graph for it")
+
+
+def test_a_draft_that_differs_costs_accept_length_and_blocks_nothing():
+    seen = behaviour("DD301", "fires")
+    assert outcome("DD301", seen).findings[0].severity == "error"
+    drafted = outcome("DD301", replace(seen, role="draft_extend")).findings[0]
+    assert drafted.severity == "warning"
+    assert "accept length" in drafted.message
