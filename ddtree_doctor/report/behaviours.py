@@ -37,7 +37,7 @@ def behaviour_object(launch: int, seen: Behaviour) -> dict[str, Any]:
 def behaviour_line(entry: Mapping[str, Any]) -> str:
     """`DDTREE/target_verify, 33 wide, on triton (cpu): 14 scenarios, 21 passes, 21 hit their graph, …`."""
     who = f"{entry['algorithm']}/{entry['role']}, {entry['width']} wide, on {entry['backend']} ({entry['host']})"
-    if not entry["passes"]:
+    if not entry["passes"] and not entry["acceptances"]:
         why = entry["unknown"] or "; ".join(entry["notes"]) or "no scenario was chosen"
         return f"{who}: nothing ran: {why}"
     counts = [

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 
 from ddtree_doctor.engine import seams
-from ddtree_doctor.engine.replay.compare import gap, largest
+from ddtree_doctor.engine.replay.compare import gap, noise
 from ddtree_doctor.engine.replay.poison import Poison
 from ddtree_doctor.engine.replay.serving import Serving
 from ddtree_doctor.engine.replay.suite import Watch
-from ddtree_doctor.replay.record import Access, Pass
+from ddtree_doctor.replay.record import EPSILON, Access, Pass
 
 __all__ = ["DraftRole", "draft_roles"]
 
@@ -37,7 +37,7 @@ class DraftRole:
     passes: list[Pass] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
     launches: int = 0
-    spread: float | None = None
+    spread: float = 0.0
 
     @property
     def runner(self) -> Any:
@@ -45,28 +45,29 @@ class DraftRole:
         return seams.field(self.graphs, "model runner")
 
     def compare(
-        self, batch: Any, replay: Callable[[], Any], eager: Callable[[], Any], rows: Callable[[Any], Any]
+        self, batch: Any, replay: Callable[[Any], Any], eager: Callable[[Any], Any], rows: Callable[[Any], Any]
     ) -> Any:
-        """What `replay` gives, once it was held against `eager`; `rows` makes [requests, …] of what either gives.
+        """What `replay` gives of the batch, once it was held against what `eager` gives of its like.
 
-        Beside the rows stand the keys that the forward leaves in the KV slots of its batch.
+        `rows` makes [requests, …] of what either gives; beside them stand the keys that the forward leaves in the KV
+        slots of its batch. The noise is what one rounding of the floating inputs comes to at the other end.
         """
+        others = _fresh(batch), _nudged(_fresh(batch), self.dtype)
 
-        def seen(run: Callable[[], Any]) -> tuple[Any, torch.Tensor]:
-            given = run()
+        def seen(run: Callable[[Any], Any], of: Any) -> tuple[Any, torch.Tensor]:
+            given = run(of)
             made = rows(given).float()
             return given, torch.cat([made, self._keys(batch, len(made))], dim=1).clone()
 
         self._poison()
         before, launches = self._committed(), self.watch.launches
         with self.watch.watching():
-            given, replayed = seen(replay)
+            given, replayed = seen(replay, batch)
             given = _kept(given)
             if not torch.equal(before, self._committed()):
                 self.accesses.append(_overwritten(self.scenario))
-            _, trusted = seen(eager)
-            if self.spread is None:
-                self.spread = largest(trusted, seen(eager)[1])
+            _, trusted = seen(eager, others[0])
+            self.spread = max(self.spread, noise(trusted, seen(eager, others[1])[1], self.dtype))
         self.launches += self.watch.launches - launches
         self.accesses += self.watch.found(self.scenario)
         size = int(self.graphs.bs)
@@ -143,8 +144,7 @@ def _between_steps(role: DraftRole, drafting: Any) -> DraftRole:
         return steps(batch)
 
     def replayed(batch: Any) -> Any:
-        fresh = [_fresh(batch) for _ in range(2)]
-        return role.compare(batch, lambda: execute(batch), lambda: eager(fresh.pop()), _tree_rows)
+        return role.compare(batch, execute, eager, _tree_rows)
 
     def stepped(batch: Any) -> Any:
         if not batch.forward_mode.is_idle():
@@ -162,19 +162,14 @@ def _between_extends(role: DraftRole, drafting: Any) -> DraftRole:
     # STANDALONE's draft reads no hidden states: its graph hands some out all the same, its eager forward none.
     hidden = not runner.spec_algorithm.is_standalone()
 
-    def eager(batch: Any, select: torch.Tensor) -> Any:
-        runner.attn_backend.init_forward_metadata(batch)
-        batch.mark_forward_metadata_ready()
-        output = forward(batch).logits_output
-        return _selected(output, select)
-
     def replayed(batch: Any, select: torch.Tensor) -> Any:
-        fresh = [_fresh(batch) for _ in range(2)]
+        def eager(other: Any) -> Any:
+            runner.attn_backend.init_forward_metadata(other)
+            other.mark_forward_metadata_ready()
+            return _selected(forward(other).logits_output, select)
+
         return role.compare(
-            batch,
-            lambda: execute(batch, select),
-            lambda: eager(fresh.pop(), select),
-            lambda output: _output_rows(output, hidden),
+            batch, lambda batch: execute(batch, select), eager, lambda output: _output_rows(output, hidden)
         )
 
     def forwarded(batch: Any, *args: Any, **options: Any) -> Any:
@@ -187,14 +182,14 @@ def _between_extends(role: DraftRole, drafting: Any) -> DraftRole:
 
 
 def _between_blocks(role: DraftRole, runner: Any) -> DraftRole:
-    """DFLASH's draft: one target-verify forward of a block on the draft's own runner, with embeddings for inputs."""
+    """DFLASH's and DSPARK's draft: one target-verify forward of a block on the draft's own runner."""
     forward = runner.forward
 
     def eager(batch: Any) -> Any:
-        embeds = batch.input_embeds.clone()
-        # SGLang's eager forward turns them to bfloat16, whatever the model is in (`_extend_forward_kwargs`).
-        embeds.bfloat16 = lambda: embeds
-        batch.input_embeds = embeds
+        if (embeds := batch.input_embeds) is not None:
+            # SGLang's eager forward turns them to bfloat16, whatever the model is in (`_extend_forward_kwargs`).
+            batch.input_embeds = embeds = embeds.clone()
+            embeds.bfloat16 = lambda: embeds
         with _without_graph(runner):
             return forward(batch)
 
@@ -205,12 +200,11 @@ def _between_blocks(role: DraftRole, runner: Any) -> DraftRole:
         if not graphs.can_run_graph(batch):
             role.eager()
             return forward(batch, *args, **options)
-        fresh = [_fresh(batch) for _ in range(2)]
         size = int(batch.seq_lens.numel())
         return role.compare(
             batch,
-            lambda: forward(batch, *args, **options),
-            lambda: eager(fresh.pop()),
+            lambda batch: forward(batch, *args, **options),
+            eager,
             lambda out: _output_rows(out.logits_output, True).reshape(size, -1),
         )
 
@@ -248,6 +242,16 @@ def _fresh(batch: Any) -> Any:
         if isinstance(value, torch.Tensor):
             setattr(made, name, value.clone())
     return made
+
+
+def _nudged(batch: Any, dtype: str) -> Any:
+    """The batch with its floating inputs one rounding off."""
+    off = 1 + EPSILON[dtype]
+    if batch.input_embeds is not None:
+        batch.input_embeds = batch.input_embeds * off
+    if getattr(batch.spec_info, "hidden_states", None) is not None:
+        batch.spec_info.hidden_states = batch.spec_info.hidden_states * off
+    return batch
 
 
 def _kept(given: Any) -> Any:

@@ -15,7 +15,7 @@ from ddtree_doctor.engine.replay.drafts import DraftRole, draft_roles
 from ddtree_doctor.engine.replay.kept import Kept, VerifyReached
 from ddtree_doctor.engine.replay.plant import plant
 from ddtree_doctor.engine.replay.serving import Serving
-from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, one_line
+from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, levelled, one_line
 from ddtree_doctor.engine.roles import expected
 from ddtree_doctor.probe.child import Failed
 from ddtree_doctor.replay.record import Acceptance, Access, Behaviour, Pass
@@ -33,8 +33,9 @@ ROUNDS = (3, 3, 2, 1)
 DEPTHS = (4, 1, 2, 0)
 """Steps that are to be accepted, in turn over requests and rounds, as far as the tree goes."""
 
-DRAFTS_ONLY = frozenset({"DDTREE"})
-"""Algorithms whose worker verifies another tree than theirs: the doctor's plugin drafts with DFLASH's worker."""
+DRAFTS_ONLY = frozenset({"DDTREE", "DSPARK"})
+"""Algorithms whose rounds end before verify: the doctor's DDTREE has DFLASH's worker, which verifies a chain, and the
+rows that DSPARK verifies are ragged."""
 
 SERVED = frozenset({"NGRAM", "EAGLE", "EAGLE3", "STANDALONE", "DFLASH", "DDTREE"})
 """Algorithms whose rounds are known to run here: an error in them is the engine's."""
@@ -42,7 +43,6 @@ SERVED = frozenset({"NGRAM", "EAGLE", "EAGLE3", "STANDALONE", "DFLASH", "DDTREE"
 NOT_DRIVEN = {
     "UNO": "it drafts on the target's own runner",
     "MULTI_LAYER_EAGLE": "its worker chains a graph for each draft layer",
-    "DSPARK": "its worker picks the verify's rows by confidence",
 }
 """Algorithm → why its drafts' graphs are not taken in between."""
 
@@ -88,6 +88,7 @@ class Rounds:
         if error and target.algorithm not in SERVED:
             self.notes.append(f"{self.scenario} did not run: {error}")
             error = ""
+        self.roles = [role for role in self.roles if role.passes]
         self.notes += _not_driven(self.started.job.checkpoints, {role.role for role in self.roles})
         failed = (Pass(scenario=self.scenario, step=0, bs=0, error=error),) if error else ()
         yield replace(
@@ -103,7 +104,7 @@ class Rounds:
                 target,
                 role=role.role,
                 width=int(seams.field(role.graphs, "captured width")),
-                passes=(*role.passes, *failed),
+                passes=(*levelled(role.passes), *failed),
                 responses=(),
                 accesses=tuple(role.accesses),
                 launches=role.launches,

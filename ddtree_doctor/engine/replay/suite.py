@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import torch
@@ -18,7 +18,7 @@ from ddtree_doctor.engine.replay.stage import Replayed, Stage
 from ddtree_doctor.replay.record import Access, Gap, Pass
 from ddtree_doctor.replay.scenario import Batch, Scenario
 
-__all__ = ["ENGINE_ERRORS", "Suite", "Watch", "one_line"]
+__all__ = ["ENGINE_ERRORS", "Suite", "Watch", "levelled", "one_line"]
 
 ENGINE_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, AssertionError, AttributeError, TypeError)
 """What a fault in a forward pass may raise. MemoryError is none: the stage itself ran out."""
@@ -82,6 +82,7 @@ class Suite:
                     if self.fatal(error):
                         raise
                     break
+        self.passes[:] = levelled(self.passes)
         self.stage.clear()
 
     def replay(self, verify: Verify, scenario: str) -> Replayed:
@@ -134,6 +135,20 @@ class Suite:
 
     def _gap(self, eager: torch.Tensor, seen: Replayed) -> Gap:
         return gap(eager, seen.rows, spread=self.spread, dtype=self.dtype, logits=seen.vocabulary)
+
+
+def levelled(passes: Sequence[Pass]) -> list[Pass]:
+    """The passes, each comparison granted the largest noise that was measured of its kind: one measure may be lucky."""
+    spreads = {
+        kind: max((found.spread for one in passes if (found := getattr(one, kind))), default=0.0)
+        for kind in ("replay", "path")
+    }
+
+    def granted(one: Pass, kind: str) -> Gap | None:
+        found: Gap | None = getattr(one, kind)
+        return found and replace(found, spread=spreads[kind])
+
+    return [replace(one, replay=granted(one, "replay"), path=granted(one, "path")) for one in passes]
 
 
 def one_line(error: Exception) -> str:
