@@ -61,3 +61,20 @@ def test_a_written_checkpoint_is_a_copy_under_the_folder(tmp_path: Path):
     assert target.parent == tmp_path
     assert json.loads((target / "config.json").read_text())["block_size"] == 5
     assert CONFIGS["dflash"]["block_size"] == 8
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lean_models_have_half_the_heads_and_two_layers_at_most(name: str):
+    lean, config = fitted(CONFIGS[name], Numbers(lean=True)), CONFIGS[name]
+    for key in ("num_attention_heads", "num_key_value_heads"):
+        assert key not in config or lean[key] == config[key] // 2
+    assert lean.get("num_hidden_layers", 2) <= 2
+    assert lean.get("hidden_size") == config.get("hidden_size")
+
+
+def test_lean_drafters_read_as_many_features_as_a_lean_target_hands_out():
+    for name in ("dflash", "dspark"):
+        lean = fitted(CONFIGS[name], Numbers(lean=True))
+        assert max(lean["dflash_config"]["target_layer_ids"]) < lean["num_target_layers"] - 1
+    eagle3 = fitted(CONFIGS["eagle3"], Numbers(lean=True))
+    assert len(eagle3["eagle_config"]["eagle_aux_hidden_state_layer_ids"]) == eagle3["num_aux_hidden_states"]

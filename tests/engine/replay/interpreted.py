@@ -6,8 +6,10 @@ from dataclasses import asdict
 import torch
 import triton
 import triton.language as tl
+from triton.runtime import interpreter
 
 from ddtree_doctor.engine.replay.bounds import Bounds
+from ddtree_doctor.engine.replay.launches import interpret_for_good
 from ddtree_doctor.engine.replay.tape import Tape
 
 
@@ -42,6 +44,17 @@ def launch(source, target, count, block=4):
     double[(triton.cdiv(count, block),)](source, target, count, BLOCK=block)
 
 
+@triton.jit
+def summed(one, other):
+    return one + other
+
+
+@triton.jit
+def add_pairs(source, target, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(target + at, summed(tl.load(source + 2 * at), tl.load(source + 2 * at + 1)))
+
+
 class Model:
     """A forward that mixes operators, views, an in-place write and a Triton launch."""
 
@@ -73,8 +86,8 @@ def replayed():
     return seen
 
 
-def watched(run):
-    bounds = Bounds()
+def watched(run, **options):
+    bounds = Bounds(**options)
     with bounds.watching():
         run()
     return {"count": bounds.count, "launches": bounds.launches, "strays": [asdict(stray) for stray in bounds.strays]}
@@ -86,6 +99,19 @@ def tape_watched():
     with tape.recording():
         launch(pool[:8], pool[8:12], 6)
     return watched(tape.replay)
+
+
+def for_good():
+    """What a launch that calls a device function gives before and after the language is interpreted for good."""
+    pairs, results = torch.arange(8.0), []
+    for _ in range(2):
+        target = torch.zeros(4)
+        add_pairs[(2,)](pairs, target, BLOCK=2)
+        results.append(target.tolist())
+        interpret_for_good()
+    patched = interpreter._patch_lang
+    interpret_for_good()
+    return {"before": results[0], "after": results[1], "once": interpreter._patch_lang is patched}
 
 
 def main():
@@ -103,11 +129,14 @@ def main():
         "tape_watched": tape_watched(),
         "pointed": watched(lambda: layers(4)),
         "pointed_beyond": watched(lambda: layers(5)),
+        "whole_memory": watched(lambda: launch(pool[:8], target, 7), storages=True),
+        "beyond_whole_memory": watched(lambda: launch(source, pool[60:], 7), storages=True),
         "untouched": bool(torch.equal(outside, before)),
     }
     stored = torch.full((8,), -1.0)
     watched(lambda: launch(pool[:8], stored[:6], 8))
     seen["kept_from_memory"] = stored[6:].tolist()
+    seen["for_good"] = for_good()
     print(json.dumps(seen))
 
 

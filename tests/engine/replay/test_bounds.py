@@ -39,3 +39,9 @@ def test_a_stray_store_does_not_reach_memory(interpreted):
 
 def test_launches_on_a_tape_are_watched(interpreted):
     assert [stray["access"] for stray in interpreted["tape_watched"]["strays"]] == ["store"]
+
+
+def test_by_whole_memory_a_view_ends_where_its_storage_does(interpreted):
+    assert interpreted["whole_memory"]["count"] == 0
+    (stray,) = interpreted["beyond_whole_memory"]["strays"]
+    assert (stray["access"], stray["size"]) == ("store", 256)
