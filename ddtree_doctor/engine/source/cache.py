@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ddtree_doctor.contract import layout
-from ddtree_doctor.engine import seams
+from ddtree_doctor.engine import reaches
 from ddtree_doctor.engine.source.tree import Stamp, list_stamped, read_stamped
 from ddtree_doctor.facts import model, requirements
 from ddtree_doctor.facts.model import Engine, Option, Seam
@@ -71,7 +71,7 @@ class Cache:
 
 def _name(root: Path) -> str:
     """Digest of where the engine lies, who reads it and in which Python."""
-    modules = (layout.__file__, seams.__file__, model.__file__, requirements.__file__)
+    modules = (layout.__file__, reaches.__file__, model.__file__, requirements.__file__)
     folder = Path(__file__).parent
     readers = [*(Path(str(path)) for path in modules), *sorted(folder.glob("*.py"))]
     parts = [str(root), sys.version, *(f"{path.name} {_size_and_time(path)}" for path in readers)]

@@ -143,3 +143,11 @@ def test_only_the_newest_entries_stay(tmp_path):
 def test_the_folder_follows_the_xdg_specification(monkeypatch, variable, expected):
     monkeypatch.setenv("XDG_CACHE_HOME", variable)
     assert str(cache_folder()) == (expected or os.path.expanduser("~/.cache/ddtree-doctor"))
+
+
+def test_a_changed_table_of_seams_never_takes_the_entry(package, monkeypatch, tmp_path):
+    before = Cache(package).path
+    table = tmp_path / "reaches.py"
+    table.write_text("REACHES = {}")
+    monkeypatch.setattr(caching.reaches, "__file__", str(table))
+    assert Cache(package).path != before
