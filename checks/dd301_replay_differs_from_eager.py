@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.replayed import Replayed, numbers, scenes
+from ddtree_doctor.checks.replayed import Replayed, numbers, scenes, worst
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case, Finding
 
@@ -37,24 +37,22 @@ class ReplayDiffersFromEager(Replayed):
 
     def differing(self, seen: Behaviour) -> Iterator[Finding]:
         """One finding for a behaviour with passes whose replay is not within what the measured spread allows."""
-        bad = [one for one in seen.passes if one.replay and not one.replay.agrees(seen.dtype)]
-        gaps = [(one.replay.size, one) for one in bad if one.replay]
-        if not gaps:
+        bad = [(one, one.replay) for one in seen.passes if one.replay and not one.replay.agrees(seen.dtype)]
+        if not bad:
             return
-        _, worst = max(gaps, key=lambda pair: pair[0])
-        assert worst.replay is not None
-        facts = numbers(worst.replay, seen.dtype)
+        passes = [each for each, _ in bad]
+        one, gap = worst(bad)
         # What a draft gets wrong, verify refuses: accepted tokens are lost, never the text.
         drafted = seen.role in DRAFT_ROLES
         yield self.found(
             seen.subject,
-            f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(bad)}); the worst, {worst.scenario} with "
-            f"{worst.bs} requests in the graph for {worst.captured_bs}, by {worst.replay.size:.3g} where "
-            f"{worst.replay.allowed(seen.dtype):.3g} is allowed, first in row {worst.replay.row}"
+            f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(passes)}); the worst, {one.scenario} with "
+            f"{one.bs} requests in the graph for {one.captured_bs}, by {gap.size:.3g} where "
+            f"{gap.allowed(seen.dtype):.3g} is allowed, first in row {gap.row}"
             + ("; verify refuses wrong drafts, so this costs accept length and not the text" if drafted else ""),
             severity="warning" if drafted else None,
-            scenarios=[one.scenario for one in bad],
-            bs=worst.bs,
-            captured_bs=worst.captured_bs,
-            **facts,
+            scenarios=[each.scenario for each in passes],
+            bs=one.bs,
+            captured_bs=one.captured_bs,
+            **numbers(gap, seen.dtype),
         )

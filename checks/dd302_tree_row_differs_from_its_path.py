@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ddtree_doctor.checks.replayed import Replayed, numbers, scenes
+from ddtree_doctor.checks.replayed import Replayed, numbers, scenes, worst
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case, Finding
 
@@ -31,21 +31,19 @@ class TreeRowDiffersFromItsPath(Replayed):
 
     def differing(self, seen: Behaviour) -> Iterator[Finding]:
         """One finding for a behaviour with passes whose rows are not within what the measured spread allows."""
-        bad = [one for one in seen.passes if one.path and not one.path.agrees(seen.dtype)]
-        gaps = [(one.path.size, one) for one in bad if one.path]
-        if not gaps:
+        bad = [(one, one.path) for one in seen.passes if one.path and not one.path.agrees(seen.dtype)]
+        if not bad:
             return
-        _, worst = max(gaps, key=lambda pair: pair[0])
-        assert worst.path is not None
-        facts = numbers(worst.path, seen.dtype)
+        passes = [each for each, _ in bad]
+        one, gap = worst(bad)
         yield self.found(
             seen.subject,
-            f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(bad)}); the worst, {worst.scenario}, by "
-            f"{worst.path.size:.3g} where {worst.path.allowed(seen.dtype):.3g} is allowed, first in row "
-            f"{worst.path.row}, whose two best logits lie {_apart(worst.path.top2)} apart",
-            scenarios=[one.scenario for one in bad],
-            bs=worst.bs,
-            **facts,
+            f"{len(bad)} of {len(seen.passes)} passes differ ({scenes(passes)}); the worst, {one.scenario}, by "
+            f"{gap.size:.3g} where {gap.allowed(seen.dtype):.3g} is allowed, first in row "
+            f"{gap.row}, whose two best logits lie {_apart(gap.top2)} apart",
+            scenarios=[each.scenario for each in passes],
+            bs=one.bs,
+            **numbers(gap, seen.dtype),
         )
 
 

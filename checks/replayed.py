@@ -9,7 +9,7 @@ from ddtree_doctor.knowledge import NotApplicable, NotKnown
 from ddtree_doctor.replay.record import Behaviour, Gap, Pass
 from ddtree_doctor.rule import Case, Check
 
-__all__ = ["NAMED", "Replayed", "numbers", "scenes"]
+__all__ = ["NAMED", "Replayed", "numbers", "scenes", "worst"]
 
 NAMED = 4
 """Scenarios that a message names; the evidence holds all."""
@@ -51,6 +51,11 @@ def scenes(passes: Sequence[Pass]) -> str:
     names = [one.scenario if one.step == 0 else f"{one.scenario} (batch {one.step + 1})" for one in passes]
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def worst(passes: Sequence[tuple[Pass, Gap]]) -> tuple[Pass, Gap]:
+    """The pass whose gap is the largest, with it."""
+    return max(passes, key=lambda pair: pair[1].size)
 
 
 def numbers(gap: Gap, dtype: str) -> dict[str, float | int | None]:

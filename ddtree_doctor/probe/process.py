@@ -66,6 +66,13 @@ class Outcome:
     code: int | None = None
     seconds: float = 0.0
 
+    @property
+    def reason(self) -> str:
+        """`why`, with the last line that the child printed where that says more than it knew itself."""
+        last = next((line.strip() for line in reversed(self.log.splitlines()) if line.strip()), "")
+        told = last and self.kind not in ("failed", "timeout")
+        return f"{self.why} (last line: {last[:300]})" if told else self.why
+
 
 def run(
     argv: Sequence[str],

@@ -63,9 +63,7 @@ def _run(what: ReplayJob, deadline: float) -> tuple[Behaviour, ...]:
 def read_behaviours(algorithm: str, outcome: Outcome) -> tuple[Behaviour, ...]:
     """What a probe answered, the target's behaviour first; what went wrong instead as the `unknown` of the only one."""
     if outcome.kind != "ok":
-        last = next((line.strip() for line in reversed(outcome.log.splitlines()) if line.strip()), "")
-        said = f" (last line: {last[:300]})" if last and outcome.kind not in ("failed", "timeout") else ""
-        return (_unknown(algorithm, outcome, f"{outcome.why}{said}"),)
+        return (_unknown(algorithm, outcome, outcome.reason),)
     try:
         found = tuple(map(_read, outcome.answer))
     except (DaciteError, TypeError, ValueError) as error:

@@ -46,7 +46,7 @@ def observe_job(what: Job, *, deadline: float = 90.0) -> Ledger:
 
 def _ledger(what: Job, outcome: Outcome) -> Ledger:
     if outcome.kind != "ok":
-        return _unknown(what, outcome, outcome.why)
+        return _unknown(what, outcome, outcome.reason)
     try:
         return read_ledger(outcome.answer)
     except (DaciteError, TypeError, ValueError) as error:
@@ -59,11 +59,9 @@ def read_ledger(answer: Any) -> Ledger:
 
 
 def _unknown(what: Job, outcome: Outcome, why: str) -> Ledger:
-    last = next((line.strip() for line in reversed(outcome.log.splitlines()) if line.strip()), "")
-    said = f" (last line: {last[:300]})" if last and outcome.kind not in ("failed", "timeout") else ""
     return Ledger(
         algorithm=what.algorithm,
         substituted=what.substituted,
         seconds=round(outcome.seconds, 2),
-        unknown=f"{why}{said}",
+        unknown=why,
     )
