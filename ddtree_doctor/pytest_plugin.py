@@ -6,6 +6,7 @@ judged or does not apply is skipped with its reason. Loading this module imports
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -58,19 +59,14 @@ class LaunchFile(pytest.File):
                 yield CheckItem.from_parent(self, name=name, outcome=outcome)
 
     def _examined(self) -> tuple[Any, ...]:
-        from ddtree_doctor.cli.subject import installed_root
-        from ddtree_doctor.engine.source import read_engine
+        from ddtree_doctor.cli.subject import installed_root, read_subject
         from ddtree_doctor.examination import Plan, deepest, judged, probed
-        from ddtree_doctor.facts.host import read_host
-        from ddtree_doctor.facts.read import read_facts
-        from ddtree_doctor.launch import read_file
 
         option = self.config.getoption
         plugin = option("--doctor-plugin")
-        engine = read_engine(plugins=(plugin,) if plugin else ())
-        host = read_host(option("--doctor-gpu"))
-        facts = [read_facts(launch, host, engine) for launch in read_file(str(self.path), engine.options)]
-        tier = option("--doctor-tier") or deepest(engine, installed_root())
+        asked = {"launch": str(self.path), "plugin": plugin, "gpu": option("--doctor-gpu")}
+        facts = read_subject(Namespace(**asked, command=None, sglang=None, target_config=None, draft_config=None))
+        tier = option("--doctor-tier") or deepest(facts[0].engine, installed_root())
         plan = Plan(tier=tier, plugin=plugin, deadline=option("--doctor-timeout"))
         return judged(probed(facts, plan), plan)
 

@@ -35,6 +35,13 @@ def test_a_blocking_finding_fails_its_test_with_the_finding_alone(run):
     assert "Traceback" not in done.stdout
 
 
+def test_where_no_engine_is_installed_the_release_s_facts_are_judged_as_on_the_command_line(run):
+    absent = "from ddtree_doctor.engine.source import locate\nlocate._in_environment = lambda: None\n"
+    done = run({"good.sh": GOOD, "conftest.py": absent}, "--doctor", "--doctor-gpu", "H100x2")
+    assert done.returncode == 0, done.stdout
+    assert "PASSED good.sh::DD102-unknown-flag" in done.stdout
+
+
 def test_a_file_without_a_launch_is_a_collection_error_that_says_why(run):
     done = run({"empty.sh": ""}, "--doctor", "--doctor-tier", "static")
     assert done.returncode == 2
