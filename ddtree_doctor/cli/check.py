@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ddtree_doctor.cli.output import add_formats, deliver, require_one_stdout, write
-from ddtree_doctor.cli.subject import add_subject, installed_root, read_subject
+from ddtree_doctor.cli.subject import add_subject, add_timeout, installed_root, read_subject
 from ddtree_doctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--select", metavar="CODES", default="", help="only these rules: DD108,DD2")
     parser.add_argument("--ignore", metavar="CODES", default="", help="not these rules")
-    parser.add_argument("--timeout", type=float, default=DEADLINE_S, metavar="S", help="seconds that a probe may take")
+    add_timeout(parser, DEADLINE_S)
     parser.add_argument("--facts", metavar="FILE", help="judge a saved bundle again instead of reading this machine")
     parser.add_argument("--facts-out", metavar="FILE", help="save facts and ledgers, to judge again elsewhere")
     parser.add_argument("--verbose", "-v", action="store_true", help="also list every check with its reason")
@@ -41,8 +41,6 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(options: argparse.Namespace) -> int:
     """Judge and report; the exit status is the report's `exit_code`."""
     require_one_stdout(options)
-    if not options.timeout > 0:
-        raise UsageError(f"--timeout: {options.timeout} is no time to wait; give seconds above 0")
     plan, bundle = _again(options) if options.facts else _fresh(options)
     if options.facts_out:
         write(bundle.to_json(), options.facts_out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ddtree_doctor.cli.output import add_formats, console, deliver_formats, require_one_stdout
-from ddtree_doctor.cli.subject import add_engine, installed_root, read_engine_of
+from ddtree_doctor.cli.subject import add_engine, add_timeout, installed_root, read_engine_of
 
 __all__ = ["register"]
 
@@ -17,7 +17,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--arch", action="store_true", help="instead: what is measured or reported of each GPU architecture"
     )
-    parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="seconds that one probe may take")
+    add_timeout(parser, 300.0)
     add_formats(parser)
     parser.set_defaults(run=run)
 

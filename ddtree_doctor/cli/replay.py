@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddtree_doctor.cli.output import FORMAT_NAMES, add_formats, deliver, require_one_stdout, write
-from ddtree_doctor.cli.subject import add_subject, read_subject
+from ddtree_doctor.cli.subject import add_subject, add_timeout, read_subject
 from ddtree_doctor.cli.sweep import numbers
 from ddtree_doctor.errors import UsageError
 
@@ -47,7 +47,7 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     group.add_argument("--jobs", type=int, metavar="N", help="probes side by side (default: half the cores, at most 8)")
     group.add_argument("--record", metavar="FILE", help="add what was measured to an architecture ledger")
-    parser.add_argument("--timeout", type=float, default=DEADLINE_S, metavar="S", help="seconds that a probe may take")
+    add_timeout(parser, DEADLINE_S)
     parser.add_argument("--verbose", "-v", action="store_true", help="also list every check with its reason")
     add_formats(parser)
     parser.set_defaults(run=run)
@@ -56,8 +56,6 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(options: argparse.Namespace) -> int:
     """Replay, judge and report; the exit status is the report's `exit_code`."""
     require_one_stdout(options)
-    if not options.timeout > 0:
-        raise UsageError(f"--timeout: {options.timeout} is no time to wait; give seconds above 0")
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs: {options.jobs} probes side by side run nothing; give 1 or more")
     from ddtree_doctor.facts.host import read_host

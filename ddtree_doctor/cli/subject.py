@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from ddtree_doctor.facts.model import Engine, Facts
     from ddtree_doctor.launch.model import Launch
 
-__all__ = ["add_engine", "add_subject", "installed_root", "read_engine_of", "read_subject", "split_command"]
+__all__ = [
+    "add_engine",
+    "add_subject",
+    "add_timeout",
+    "installed_root",
+    "read_engine_of",
+    "read_subject",
+    "split_command",
+]
 
 
 def add_subject(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +45,18 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sglang", metavar="DIR|RELEASE", help="judge against this source tree, or a release the doctor knows: 0.5.23"
     )
+
+
+def add_timeout(parser: argparse.ArgumentParser, default: float) -> None:
+    """`--timeout S`, seconds above 0 that one probe may take."""
+    parser.add_argument("--timeout", type=_seconds, default=default, metavar="S", help="seconds that a probe may take")
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no time to wait; give seconds above 0")
+    return seconds
 
 
 def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
