@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 __all__ = ["NotApplicable", "NotKnown", "Value"]
 
 T = TypeVar("T")
-JSON = object
 
 
 class NotKnown(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import torch
 
@@ -50,8 +49,3 @@ class Slots:
     def release(self, slot: int) -> None:
         """Give a request's pages back, to be taken again last."""
         self.free[:0] = self.pages.pop(slot, [])
-
-
-def pool_tokens(allocator: Any) -> int:
-    """How many tokens the engine's KV allocator manages."""
-    return int(allocator.size)
