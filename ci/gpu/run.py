@@ -209,7 +209,10 @@ def each_of(here: Here, names: Sequence[str], judge_one: Callable[[Here, str], d
 
 
 def killed(here: Here, name: str) -> dict[str, Any]:
-    """One mutant on the GPU: which rules find it, and whether the named one, or its GPU twin, is among them."""
+    """One mutant on the GPU: which rules find it, and whether the named one, or its GPU twin, is among them.
+
+    No guard band sees a load: what leaves every rule silent there runs under memcheck.
+    """
     module = module_of(name)
     plugin = getattr(module, "PLUGIN", "")
     case = here.case(module.LAUNCH, plugin)
@@ -226,6 +229,8 @@ def killed(here: Here, name: str) -> dict[str, Any]:
     found, wanted = judged(case, seen), _twin(name)
     # An access far enough outside ends in a fault before any band is looked at.
     faulted = wanted == "DD407" and any(kind_of(one.error) == FAULT for one in seen.passes)
+    if wanted == "DD407" and not found:
+        return killed_under_memcheck(here, name)
     hit = bool(seen.unknown) and not found if wanted == "unknown" else wanted in found or faulted
     return summary(seen) | {"wanted": wanted, "judged": found, "killed": hit, "noticed": bool(found)}
 
