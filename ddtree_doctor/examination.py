@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from ddtree_doctor.contract.build import build
-from ddtree_doctor.facts.model import Engine, Facts
+from ddtree_doctor.errors import UsageError
+from ddtree_doctor.facts.model import Facts, Host
 from ddtree_doctor.judge import judge, refusal
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.progress import step
 from ddtree_doctor.report.document import Examined
-from ddtree_doctor.rule import TIERS, Case, Check
+from ddtree_doctor.rule import Case, Check
 from ddtree_doctor.selection import selected
+from ddtree_doctor.tiers import TIERS
 
 __all__ = ["Plan", "deepest", "judged", "probed"]
 
@@ -38,21 +40,35 @@ class Plan:
         return selected(import_module("ddtree_doctor.checks").rules(), self.select, self.ignore)
 
 
-def deepest(engine: Engine, installed: str | None) -> str:
-    """The deepest tier this machine can run: `replay-cpu` where the engine judged is the one `installed` here.
+def deepest(facts: Facts, installed: str | None) -> str:
+    """The deepest tier this machine can run: `replay-cpu` where the engine judged is the one `installed` here,
+    `replay-gpu` where it also has the GPUs that are judged for.
 
     `installed` is the root of the SGLang that this interpreter would import; a source tree beside it is only read.
     """
-    runs = engine.root is not None and engine.root == installed and bool(engine.layout) and not engine.unknown
-    return "replay-cpu" if runs else "static"
+    engine = facts.engine
+    if engine.root is None or engine.root != installed or not engine.layout or engine.unknown:
+        return "static"
+    return "replay-cpu" if _no_gpu(facts.host) else "replay-gpu"
+
+
+def _no_gpu(host: Host) -> str:
+    """Why nothing can run here on the GPUs judged for, "" where it can."""
+    if host.source == "nvml":
+        return ""
+    return "--gpu names other GPUs" if host.gpus else f"no GPU here ({host.unknown.get('gpus', 'none was seen')})"
 
 
 def probed(facts: Sequence[Facts], plan: Plan) -> tuple[Case, ...]:
     """The case of each launch, with its ledger where the plan reaches the shape tier and the engine would start.
 
-    The selection is tried first, so that a misspelt code costs no engine start.
+    The selection is tried first, so that a misspelt code costs no engine start. Raises UsageError for the replay-gpu
+    tier where the GPUs judged for are not this machine's.
     """
     plan.rules()
+    for one in facts:
+        if plan.reaches("replay-gpu") and (why := _no_gpu(one.host)):
+            raise UsageError(f"tier replay-gpu: {why}; look less deep, or run this on the GPU host")
     return tuple(_probed(Case(facts=one, contract=build(one)), plan) for one in facts)
 
 
@@ -82,8 +98,9 @@ def _probed(case: Case, plan: Plan) -> Case:
 
 
 def _ledger(case: Case, plan: Plan) -> Ledger:
-    """Shapes, and behaviour where the plan goes so deep. The two probes are processes of their own, side by side."""
+    """Shapes, and behaviour where the plan goes so deep. Each probe is a process of its own."""
     from ddtree_doctor.probe.replay import behave_roles
+    from ddtree_doctor.probe.replay_gpu import behave_gpu
     from ddtree_doctor.probe.shape import observe
 
     launch, settings = case.facts.launch, case.settings
@@ -94,7 +111,11 @@ def _ledger(case: Case, plan: Plan) -> Ledger:
         if not plan.reaches("replay-cpu"):
             return shapes.result()
         behaviours = pool.submit(behave_roles, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
-        return replace(shapes.result(), behaviours=behaviours.result())
+        seen = (*behaviours.result(),)
+        if plan.reaches("replay-gpu"):
+            # Alone: what runs beside it takes the cores that its kernels are compiled on.
+            seen = (*seen, *behave_gpu(launch, settings, plugin=plan.plugin, deadline=plan.deadline))
+        return replace(shapes.result(), behaviours=seen)
 
 
 def _gpu_mib(facts: Facts) -> int | None:

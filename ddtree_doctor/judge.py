@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ddtree_doctor.knowledge import NotApplicable, NotKnown
-from ddtree_doctor.rule import TIERS, Case, Check, Finding
+from ddtree_doctor.rule import Case, Check, Finding
+from ddtree_doctor.tiers import TIERS
 
 __all__ = ["BLOCKING", "Outcome", "exit_status", "judge", "refusal", "verdict"]
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ddtree_doctor.tiers import TIERS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`--doctor` and what `doctor check` offers under the same names."""
     group = parser.getgroup("doctor", "ddtree-doctor: launch files as tests")
     group.addoption("--doctor", action="store_true", help="collect launch files and judge each with ddtree-doctor")
-    group.addoption("--doctor-tier", choices=("static", "shape", "replay-cpu"), help="as for `doctor check --tier`")
+    group.addoption("--doctor-tier", choices=TIERS, help="as for `doctor check --tier`")
     group.addoption("--doctor-plugin", metavar="NAME", help="as for `doctor check --plugin`")
     group.addoption("--doctor-gpu", metavar="SPEC", help="as for `doctor check --gpu`")
     group.addoption("--doctor-timeout", type=float, default=600.0, metavar="S", help="seconds that a probe may take")
@@ -66,7 +68,7 @@ class LaunchFile(pytest.File):
         plugin = option("--doctor-plugin")
         asked = {"launch": str(self.path), "plugin": plugin, "gpu": option("--doctor-gpu")}
         facts = read_subject(Namespace(**asked, command=None, sglang=None, target_config=None, draft_config=None))
-        tier = option("--doctor-tier") or deepest(facts[0].engine, installed_root())
+        tier = option("--doctor-tier") or deepest(facts[0], installed_root())
         plan = Plan(tier=tier, plugin=plugin, deadline=option("--doctor-timeout"))
         return judged(probed(facts, plan), plan)
 

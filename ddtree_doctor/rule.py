@@ -18,9 +18,8 @@ from ddtree_doctor.knowledge import NotApplicable, NotKnown
 from ddtree_doctor.launch.model import Location
 from ddtree_doctor.ledger import Ledger, Row
 
-__all__ = ["CONFIDENCES", "SEVERITIES", "TIERS", "Case", "Check", "Finding"]
+__all__ = ["CONFIDENCES", "SEVERITIES", "Case", "Check", "Finding"]
 
-TIERS = ("static", "shape", "replay-cpu", "replay-gpu")
 SEVERITIES = ("error", "warning", "info")
 CONFIDENCES = ("certain", "likely", "reported")
 

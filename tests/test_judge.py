@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddtree_doctor.judge import Outcome, exit_status, judge, verdict
-from ddtree_doctor.rule import TIERS, Check, Finding
+from ddtree_doctor.rule import Check, Finding
+from ddtree_doctor.tiers import TIERS
 from tests.report.sample import RULES, BudgetTooLarge, DraftUnread, NothingWrong, SizesLost, case
 
 

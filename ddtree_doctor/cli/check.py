@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ddtree_doctor.cli.output import add_formats, deliver, require_one_stdout, write
 from ddtree_doctor.cli.subject import add_subject, add_timeout, installed_root, read_subject
 from ddtree_doctor.errors import UsageError
+from ddtree_doctor.tiers import TIERS
 
 if TYPE_CHECKING:
     from ddtree_doctor.examination import Plan
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-TIERS = ("static", "shape", "replay-cpu")
 DEADLINE_S = 600.0
 
 
@@ -60,7 +60,7 @@ def _fresh(options: argparse.Namespace) -> tuple[Plan, Bundle]:
     from ddtree_doctor.examination import Plan, deepest, probed
     from ddtree_doctor.facts.bundle import bundle_of
 
-    tier = options.tier or deepest(facts[0].engine, installed_root())
+    tier = options.tier or deepest(facts[0], installed_root())
     plan = Plan(tier=tier, plugin=options.plugin, deadline=options.timeout, **_codes(options))
     return plan, bundle_of(probed(facts, plan), tier=plan.tier)
 

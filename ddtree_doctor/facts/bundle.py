@@ -20,6 +20,7 @@ from ddtree_doctor.facts.model import Engine, Facts, Host, ModelConfig
 from ddtree_doctor.facts.plain import DEEPEST, plain, tuples
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.ledger import Ledger
+from ddtree_doctor.tiers import TIERS
 
 if TYPE_CHECKING:
     from ddtree_doctor.rule import Case
@@ -29,7 +30,6 @@ __all__ = ["SCHEMA", "Bundle", "Entry", "bundle_of", "read_bundle", "read_bundle
 SCHEMA = "ddtree-doctor/facts/1"
 LARGEST_BUNDLE = 256 * 1024 * 1024
 LARGEST_INT = 2**63
-TIERS = ("static", "shape", "replay-cpu", "replay-gpu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ddtree_doctor.checks import rules
-from ddtree_doctor.rule import CONFIDENCES, SEVERITIES, TIERS, Check
+from ddtree_doctor.rule import CONFIDENCES, SEVERITIES, Check
+from ddtree_doctor.tiers import TIERS
 
 RULES = rules()
 FOLDER = Path(__file__).parents[2] / "fixtures" / "specimens"
