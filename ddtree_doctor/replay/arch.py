@@ -100,5 +100,5 @@ def read_arch(text: str) -> ArchLedger:
         if not isinstance(value, dict) or value.pop("schema", None) != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA}")
         return from_dict(ArchLedger, value, Config(cast=[tuple], strict=True))
-    except (DaciteError, TypeError, KeyError, RecursionError) as error:
+    except (DaciteError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"no architecture ledger: {error}") from error
