@@ -8,8 +8,9 @@ from ddtree_doctor.checks.observed import graphs, requests, too_small
 from ddtree_doctor.ledger import Captured, Row
 from ddtree_doctor.rule import Case, Check, Finding
 
-_ONE_A_REQUEST = ("draft_extend",)
-"""Roles whose graph keeps one row of logits a request, that of its last accepted token; others keep every token's."""
+_LAST_ROW = ("draft_extend",)
+"""Roles that go on with each request's last accepted token alone: from 0.5.23 its row is taken in the graph, before
+behind it. Others need every token's."""
 
 
 class LogitsRowsTooFew(Check):
@@ -32,17 +33,18 @@ class LogitsRowsTooFew(Check):
 
     def yielded(self, row: Row) -> Iterator[Finding]:
         """Graphs that yield another number of rows."""
-        wrong = [graph for graph in row.captured if graph.logits_rows not in (None, _rows(row, graph))]
+        wrong = [graph for graph in row.captured if graph.logits_rows not in (None, *_rows(row, graph))]
         if wrong:
             first = wrong[0]
             yield self.found(
                 row.subject,
                 f"{len(wrong)} of {len(row.captured)} graphs: such as {first.logits_rows} rows of logits at batch size "
-                f"{first.bs}, where {_rows(row, first)} are demanded",
+                f"{first.bs}, where {' or '.join(map(str, _rows(row, first)))} are demanded",
                 observed={str(graph.bs): graph.logits_rows for graph in wrong},
-                expected={str(graph.bs): _rows(row, graph) for graph in wrong},
+                expected={str(graph.bs): _rows(row, graph)[0] for graph in wrong},
             )
 
 
-def _rows(row: Row, graph: Captured) -> int:
-    return graph.bs if row.role in _ONE_A_REQUEST else requests(row, graph) * (row.tokens_per_bs or 1)
+def _rows(row: Row, graph: Captured) -> tuple[int, ...]:
+    every = requests(row, graph) * (row.tokens_per_bs or 1)
+    return (graph.bs, every) if row.role in _LAST_ROW else (every,)

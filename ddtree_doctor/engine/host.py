@@ -68,6 +68,8 @@ def after_import() -> None:
     seams.replace("capture context", lambda _: _no_stream_capture)
     if not seams.older():
         seams.replace("capture stream", lambda _: lambda: None)
+    elif seams.present("draft extend graphs"):
+        seams.assign("draft extend graphs", True)
     seams.replace("decode capture", _capture_on_cpu)
     seams.replace("graph backend", lambda _: _recording_backend())
     _trees_by_triton()
@@ -128,13 +130,17 @@ def _unpinned(create: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _operators_on_cpu() -> None:
-    """Register for the CPU what SGLang registers for an out-of-tree device (PrivateUse1)."""
+    """Register for the CPU what SGLang registers for an out-of-tree device (PrivateUse1).
+
+    torch registers operators of its own for both; those stay as they are.
+    """
     from torch.library import Library
 
     register = Library.impl
 
     def impl(self: Any, name: Any, function: Any, dispatch_key: str = "", **options: Any) -> Any:
-        return register(self, name, function, "CPU" if dispatch_key == "PrivateUse1" else dispatch_key, **options)
+        outside = self.ns == "sglang" and dispatch_key == "PrivateUse1"
+        return register(self, name, function, "CPU" if outside else dispatch_key, **options)
 
     Library.impl = impl
 

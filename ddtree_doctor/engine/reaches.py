@@ -169,6 +169,11 @@ OLDER: Mapping[str, Reach] = {
             "build a draft worker of 0.5.17",
             _SRT + "speculative.draft_worker_common:draft_server_args_copy",
         ),
+        _reach(
+            "draft extend graphs",
+            "capture them off CUDA, as 0.5.17 does for XPUs",
+            _SRT + "speculative.eagle_worker_v2:_is_xpu",
+        ),
     )
 }
 """What only releases before the newest have, where what REACHES has for it is not there."""

@@ -185,7 +185,14 @@ def _gate_width(backend: RecordingBackend) -> int | None:
 def _dummy_width(started: Started, runner: Any) -> int | None:
     """The width of the input that verify warms up with, by SGLang's own function; None where it has none."""
     width, mask = int(seams.field(runner, "captured width")), seams.field(runner, "runner's buffers").custom_mask
-    dummy = seams.find("dummy verify input")(started.algorithm, mask, width, False)
+    given = {
+        "spec_algorithm": started.algorithm,
+        "server_args": started.arguments,  # until 0.5.22
+        "custom_mask": mask,
+        "num_tokens_per_req": width,
+        "is_draft_worker": False,
+    }
+    dummy = seams.call("dummy verify input", given)
     return None if dummy is None else int(seams.field(dummy, "width of a verify input"))
 
 

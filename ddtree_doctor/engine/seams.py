@@ -7,8 +7,9 @@ version number. Where none is there the seam has moved, and whoever needed it sa
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import Any
 
 from ddtree_doctor.engine.reaches import FIELDS, OLDER, REACHES, SERVING, Reach
@@ -22,6 +23,8 @@ __all__ = [
     "MovedSeam",
     "Reach",
     "assign",
+    "bound",
+    "call",
     "field",
     "find",
     "held_by",
@@ -70,6 +73,24 @@ def find(name: str) -> Any:
     if seam.state != "intact":
         raise MovedSeam(name, seam.state, seam.detail)
     return _at(seam.detail)
+
+
+def call(name: str, given: Mapping[str, Any]) -> Any:
+    """Call the function `name` with those of `given` that this release asks for, by name.
+
+    Raises MovedSeam if it needs another one.
+    """
+    function = find(name)
+    asked = signature(function).parameters
+    lacking = [one.name for one in asked.values() if one.default is Parameter.empty and one.name not in given]
+    if lacking:
+        raise MovedSeam(name, "moved", f"it needs {', '.join(lacking)}")
+    return function(**{word: given[word] for word in asked if word in given})
+
+
+def bound(name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a call of the function `name` gives each of its parameters."""
+    return signature(find(name)).bind(*args, **options).arguments
 
 
 def field(owner: object, name: str) -> Any:

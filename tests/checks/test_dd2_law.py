@@ -286,5 +286,12 @@ def test_one_fault_of_a_graph_fires_its_rule_alone(code: str, world: World) -> N
     assert set(found) == {(code, row.subject)}
 
 
+@given(world=worlds(algorithms=("EAGLE",)))
+def test_draft_extend_may_keep_every_token_s_logits_as_before_0_5_23(world: World) -> None:
+    row = world.ledger().row("draft_extend")
+    every = tuple(replace(graph, logits_rows=graph.tokens) for graph in row.captured)
+    assert not fired(world, changed(world.ledger(), "draft_extend", captured=every))
+
+
 def test_every_kind_of_demand_has_a_rule() -> None:
     assert {demand.kind for demand in DEMANDS} == set(KIND_RULES)

@@ -35,6 +35,13 @@ def test_the_first_place_that_is_there_is_used(engine: ModuleType):
     assert find("rule")() == "newer"
 
 
+def test_a_function_is_called_with_what_it_asks_for_and_has_moved_where_it_needs_more(engine: ModuleType):
+    engine.rule = lambda width, mask=None: (width, mask)
+    assert seams.call("rule", {"width": 8, "steps": 3}) == (8, None)
+    with pytest.raises(MovedSeam, match="it needs width"):
+        seams.call("rule", {"mask": 1})
+
+
 def test_a_reach_whose_module_is_there_has_moved_and_is_named(engine: ModuleType):
     del engine.rule
     assert (probe("rule").state, present("rule")) == ("moved", False)

@@ -56,6 +56,12 @@ def _register(options: Mapping[str, Any], *, width_from_block: bool) -> None:
             server_args.speculative_num_steps = server_args.speculative_eagle_topk = 1
             server_args.speculative_num_draft_tokens = block or _block_size(server_args)
             server_args.max_running_requests = server_args.max_running_requests or _RUNNING
+            if not hasattr(base, "resolve_max_speculative_num_draft_tokens"):
+                # Before 0.5.23 no algorithm is asked how far a verify reaches behind the context.
+                server_args.max_speculative_num_draft_tokens = max(
+                    server_args.speculative_num_draft_tokens,
+                    self.verify_width(server_args.speculative_num_draft_tokens),
+                )
 
         def verify_width(self, num_draft_tokens: int) -> int:
             """The tree with its root."""
@@ -127,8 +133,10 @@ def _with_mask(policy: tuple[str, bool], *_: Any) -> tuple[str, bool]:
     return policy[0], True
 
 
-def _as_wide_as_the_tree(dummy: Any, algorithm: Any, mask: Any, width: int, on_draft: bool) -> Any:
+def _as_wide_as_the_tree(dummy: Any, *args: Any, **options: Any) -> Any:
     """SGLang gives DFLASH's dummy verify input the block's width whatever the runner's is."""
-    if dummy is None or on_draft:
+    given = seams.bound("dummy verify input", args, options)
+    if dummy is None or given["is_draft_worker"]:
         return dummy
+    width = given["num_tokens_per_req"]
     return replace(dummy, draft_token_num=width, num_tokens_per_req=width)

@@ -13,6 +13,7 @@ from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.replay.ahead import following
 from ddtree_doctor.engine.replay.drafts import DraftRole, draft_roles
 from ddtree_doctor.engine.replay.kept import Kept, VerifyReached
+from ddtree_doctor.engine.replay.origin import disown
 from ddtree_doctor.engine.replay.plant import plant
 from ddtree_doctor.engine.replay.serving import Serving
 from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, levelled, one_line
@@ -74,17 +75,21 @@ class Rounds:
         """The target's behaviour with what was accepted, then each draft role's. Serves the requests.
 
         An error of the engine is a pass that ended in it where the algorithm's rounds are known to run here; elsewhere
-        it may be the doctor's own, and is a note.
+        it may be the doctor's own, and is a note. What the doctor itself reaches for and this release does not have
+        leaves the target unknown, where it is none of the older releases whose requests it does not know to serve.
         """
         import torch
 
-        began, error = time.monotonic(), ""
+        began, error, unknown = time.monotonic(), "", ""
         try:
             with torch.no_grad():
                 self.run(_prompts(target.page_size, self.longest))
         except (*ENGINE_ERRORS, Failed) as raised:
             traceback.print_exc()
-            error = one_line(raised)
+            error, unknown = _blamed(raised)
+        if unknown and seams.older():
+            self.notes.append(f"no requests were served on this release: {unknown}")
+            unknown = ""
         if error and target.algorithm not in SERVED:
             self.notes.append(f"{self.scenario} did not run: {error}")
             error = ""
@@ -98,6 +103,7 @@ class Rounds:
             accesses=(*target.accesses, *self.accesses),
             launches=target.launches + self.launches,
             notes=(*target.notes, *self.notes),
+            unknown=target.unknown or unknown,
         )
         for role in self.roles:
             yield replace(
@@ -160,6 +166,15 @@ class _Turn:
 
     def depth(self, at: int) -> int:
         return DEPTHS[(self.round + at) % len(DEPTHS)]
+
+
+def _blamed(raised: Exception) -> tuple[str, str]:
+    """What the engine raised, or else what the doctor reached for in vain; the other is ""."""
+    try:
+        disown(raised)
+    except seams.MovedSeam as moved:
+        return "", str(moved)
+    return ("", str(raised)) if isinstance(raised, seams.MovedSeam) else (one_line(raised), "")
 
 
 def _prompts(page: int, longest: int) -> tuple[int, ...]:

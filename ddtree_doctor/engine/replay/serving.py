@@ -40,16 +40,17 @@ class Serving:
         self.started = started
         self.target, self.worker = started.target, started.draft
         self.pool, self.allocator = seams.field(self.target, "worker's shared pools")()
-        self.cache = seams.find("scheduler's cache")(
-            server_args=started.arguments,
-            model_config=self.runner.model_config,
-            tp_worker=self.target,
-            page_size=int(self.allocator.page_size),
-            spec_algorithm=started.algorithm,
-            enable_metrics=False,
-            enable_kv_cache_events=False,
-            enable_hierarchical_cache=False,
-        ).tree_cache
+        cache = {
+            "server_args": started.arguments,
+            "model_config": self.runner.model_config,
+            "tp_worker": self.target,
+            "page_size": int(self.allocator.page_size),
+            "spec_algorithm": started.algorithm,
+            "enable_metrics": False,
+            "enable_kv_cache_events": False,
+            "enable_hierarchical_cache": False,
+        }
+        self.cache = seams.call("scheduler's cache", cache).tree_cache
         self.batch: Any = None
 
     @property

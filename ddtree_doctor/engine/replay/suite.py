@@ -12,6 +12,7 @@ import torch
 from ddtree_doctor.engine.replay.batches import Verify
 from ddtree_doctor.engine.replay.cache import committed_keys
 from ddtree_doctor.engine.replay.compare import gap, noise
+from ddtree_doctor.engine.replay.origin import disown
 from ddtree_doctor.engine.replay.paths import path_gap
 from ddtree_doctor.engine.replay.poison import Poison
 from ddtree_doctor.engine.replay.stage import Replayed, Stage
@@ -78,6 +79,7 @@ class Suite:
                 try:
                     self.passes.append(self._pass(scenario, step, batch))
                 except ENGINE_ERRORS as error:
+                    disown(error)
                     self.passes.append(Pass(scenario=scenario.name, step=step, bs=batch.size, error=one_line(error)))
                     if self.fatal(error):
                         raise
