@@ -40,8 +40,8 @@ class Group:
 
 
 def mutant(name: str) -> ModuleType:
-    """The module of one mutant."""
-    return import_module(f"ddtree_doctor.fixtures.mutants.{name}")
+    """The module of one mutant, such as `gate_unset` or `gpu/wild_kv_indices`."""
+    return import_module(f"ddtree_doctor.fixtures.mutants.{name.replace('/', '.')}")
 
 
 def group_of(name: str) -> Group:
