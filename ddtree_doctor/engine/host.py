@@ -39,6 +39,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "CUDA_VISIBLE_DEVICES": "",
+    # Without its library, SGLang leaves NCCL out; with it, 0.5.17 asks for a GPU.
+    "SGLANG_NCCL_SO_PATH": "/no NCCL where there is no GPU",
 }
 """What the probe's environment holds on top of the user's."""
 

@@ -49,9 +49,11 @@ class RuleLog:
 
 def _listed(sizes: list[int], model_runner: Any, args: tuple[Any, ...], options: dict[str, Any], base: Any) -> Listed:
     widths = [*args, *(options[name] for name in seams.FIELDS["captured width"] if name in options), 1]
+    # Until 0.5.22 the rules read the arguments, and are handed them.
+    arguments = {"server_args": getattr(model_runner, "server_args", None)}
     gather = options.get("gathered_buffer_required")
     if gather is None:
-        gather = _read(lambda: seams.find("gathered buffer")())
+        gather = _read(lambda: seams.call("gathered buffer", arguments))
     inputs = {
         "configured": _read(lambda: tuple(seams.field(_graph_config(model_runner).decode, "configured capture list"))),
         "pool": _read(lambda: seams.field(model_runner, "request pool").size),
@@ -62,9 +64,10 @@ def _listed(sizes: list[int], model_runner: Any, args: tuple[Any, ...], options:
         "two_batch_overlap": _read(lambda: seams.find("execution options")().overlap.enable_two_batch_overlap),
     }
     align = base or seams.find("batch alignment")
+    known = {**arguments, "gathered_buffer_required": gather}
     return Listed(
         sizes=sizes,
-        base=_read(lambda: align(gathered_buffer_required=gather)),
+        base=_read(lambda: seams.fitted("batch alignment", align, known)),
         inputs={name: value for name, value in inputs.items() if value is not None},
     )
 

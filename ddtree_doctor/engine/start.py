@@ -140,6 +140,7 @@ def _workers(started: Started) -> None:
                 worker = seams.field(started.algorithm, "algorithm's worker")(arguments)
                 started.draft = worker(server_args=arguments, target_worker=started.target, **where)
     except (ValueError, NotImplementedError, AssertionError) as refusal:
+        traceback.print_exc()
         raise Failed(f"the engine's worker refuses this launch: {type(refusal).__name__}: {refusal}") from refusal
 
 
