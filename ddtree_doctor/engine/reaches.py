@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["FIELDS", "OLDER", "REACHES", "SERVING", "Reach"]
+__all__ = ["FIELDS", "OLDER", "REACHES", "SERVING", "WHOLE", "Reach"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +200,19 @@ SERVING: Mapping[str, Reach] = {
 }
 """What serving requests on the workers takes beside what starting them takes."""
 
+WHOLE: Mapping[str, Reach] = {
+    reach.name: reach
+    for reach in (
+        _reach("engine", "start the whole engine", _SRT + "entrypoints.engine:Engine"),
+        _reach("scheduler", "change what a mutant changes before workers start", _SRT + "managers.scheduler:Scheduler"),
+        _reach(
+            "scheduler process", "start the whole engine's scheduler", _SRT + "managers.scheduler:run_scheduler_process"
+        ),
+        _reach("made-up weights", "spread the weights of tiny models", _SRT + "model_loader.loader:DummyModelLoader"),
+    )
+}
+"""What a whole engine takes beside the arguments that it is started with."""
+
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "captured width": ("captured_req_width", "num_tokens_per_bs"),
     "capture list": ("capture_bs",),
@@ -238,5 +251,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "free pages": ("get_all_free_pages",),
     "graph backend of a runner": ("backend",),
     "graph pool of a backend": ("_pool",),
+    "start of the workers": ("init_model_worker",),
 }
 """Attributes of SGLang's objects by what they hold, newest name first."""

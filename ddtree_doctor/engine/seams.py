@@ -12,7 +12,7 @@ from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
 
-from ddtree_doctor.engine.reaches import FIELDS, OLDER, REACHES, SERVING, Reach
+from ddtree_doctor.engine.reaches import FIELDS, OLDER, REACHES, SERVING, WHOLE, Reach
 from ddtree_doctor.facts.model import Seam
 from ddtree_doctor.probe.child import Failed
 
@@ -49,7 +49,7 @@ _MISSING = object()
 
 def probe(name: str) -> Seam:
     """Whether the reach `name` is `intact`, `moved` (its module is there, it is not) or `absent` (no such module)."""
-    places, state = {**REACHES, **OLDER, **SERVING}[name].places, "absent"
+    places, state = {**REACHES, **OLDER, **SERVING, **WHOLE}[name].places, "absent"
     for place in places:
         value = _at(place)
         if value is not _MISSING and value is not None:

@@ -1,0 +1,115 @@
+"""What one run of a whole engine is to do, as plain data. Imports no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ddtree_doctor.contract.model import Settings
+from ddtree_doctor.engine.job import Job
+from ddtree_doctor.engine.replay.gpu_job import NEED_MIB, Cell, gpu_start
+from ddtree_doctor.engine.replay.job import REPLAYED, replay_job
+from ddtree_doctor.launch.model import Launch
+
+__all__ = ["EngineJob", "engine_jobs", "prompts"]
+
+LENGTHS = (5, 17, 9)
+"""Tokens of the prompts. Three requests run in the graph for four, so that a row is padded."""
+
+VOCABULARY = range(10, 256)
+"""Token ids of prompts: what every tiny model has, above its special tokens and the drafts' mask tokens."""
+
+SIZES = (1, 2, 4)
+TOKENS = {"cpu": 12, "cuda": 48}
+TAKES_FLOAT32 = frozenset({"triton"})
+"""Attention backends with float32 kernels, in which two best logits hardly ever tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineJob:
+    """One start of the engine and the prompts that it answers greedily, `tokens` new ones each.
+
+    `speculation` and `graphs` say what is on, `number` tells equal runs apart. `scored` asks for the two best
+    log-probabilities of every token, and for the same text scored again in one prefill.
+    """
+
+    start: dict[str, Any]
+    speculation: bool
+    graphs: bool
+    number: int
+    prompts: tuple[tuple[int, ...], ...]
+    tokens: int
+    scored: bool
+    seed: int = 0
+    need_mib: int = NEED_MIB
+
+
+def engine_jobs(
+    launch: Launch,
+    settings: Settings,
+    *,
+    host: str,
+    plugin: str = "",
+    mutant: str = "",
+    tokens: int | None = None,
+) -> tuple[EngineJob, ...]:
+    """The runs that tell whether speculation, or graphs, change what `launch` says.
+
+    Without speculation: eager twice, then with graphs; with it, where the launch has any: eager, then with graphs.
+    `mutant` is the path of a file that the runs with speculation are started under; of a launch without any, the run
+    with graphs.
+    """
+    whole = (
+        gpu_start(launch, settings, Cell(), plugin=plugin)
+        if host == "gpu"
+        else replay_job(launch, settings, plugin=plugin)
+    )
+    speculates = whole.algorithm != "NONE"
+
+    def one(speculation: bool, graphs: bool, number: int = 1) -> EngineJob:
+        start = whole if speculation else _without_speculation(whole, launch)
+        faulty = speculation or (graphs and not speculates)
+        fixed = {**start.fixed, **_settings(start, graphs=graphs)}
+        return EngineJob(
+            start=asdict(replace(start, fixed=fixed, mutant=mutant if faulty else "")),
+            speculation=speculation,
+            graphs=graphs,
+            number=number,
+            prompts=tuple(prompts()),
+            tokens=tokens or TOKENS[start.device],
+            scored=not speculation,
+        )
+
+    off = (one(False, False, 1), one(False, False, 2), one(False, True))
+    return (*off, one(True, False), one(True, True)) if speculates else off
+
+
+def prompts(lengths: Sequence[int] = LENGTHS) -> Iterator[tuple[int, ...]]:
+    """Prompts of these lengths: the same tokens on every machine, and no two alike."""
+    step = 7
+    for at, length in enumerate(lengths):
+        yield tuple(VOCABULARY[(31 * at + step * place) % len(VOCABULARY)] for place in range(length))
+
+
+def _settings(start: Job, *, graphs: bool) -> dict[str, Any]:
+    backend = start.fixed.get("attention_backend")
+    float32 = {"dtype": "float32"} if start.device == "cpu" or backend in TAKES_FLOAT32 else {}
+    captured = {"cuda_graph_bs_decode": list(SIZES), "cuda_graph_bs": list(SIZES)}
+    return {**float32, **captured, "disable_cuda_graph": not graphs, "log_level": "warning"}
+
+
+def _without_speculation(start: Job, launch: Launch) -> Job:
+    """The same start without a draft, on the same target."""
+    kept = (flag for flag in launch.flags if flag.name in REPLAYED and not flag.unknown and not _speculative(flag.name))
+    return replace(
+        start,
+        options=tuple(word for flag in kept for word in (flag.option, *flag.values)),
+        fixed={**start.fixed, "speculative_draft_model_path": None, "uno_lora_path": None},
+        plugin="",
+        values={},
+    )
+
+
+def _speculative(name: str) -> bool:
+    return name.startswith("speculative_") or name == "enable_multi_layer_eagle"

@@ -1,0 +1,47 @@
+"""The scheduler's process of a whole engine: what the doctor does there before SGLang builds its workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ddtree_doctor.engine import host, mutants, seams
+
+__all__ = ["run_scheduler"]
+
+
+def run_scheduler(*arguments: Any, device: str, seed: int, mutant: str, **options: Any) -> None:
+    """SGLang's own `run_scheduler_process`, on weights that are spread, under `mutant` ("" for none).
+
+    `device` is `cpu` or `cuda`, `seed` that of the weights; everything else is SGLang's.
+    """
+    scheduler = seams.find("scheduler")
+    workers = seams.field(scheduler, "start of the workers")
+
+    @wraps(workers)
+    def init_model_worker(self: Any, *given: Any, **more: Any) -> Any:
+        _spread(seed)
+        mutants.apply(mutant)
+        if device == "cpu":
+            host.after_import()
+        return workers(self, *given, **more)
+
+    setattr(scheduler, workers.__name__, init_model_worker)
+    seams.find("scheduler process")(*arguments, **options)
+
+
+def _spread(seed: int) -> None:
+    """Let every model that is loaded with made-up weights have spread ones, target and draft from the same seed."""
+    from ddtree_doctor.engine.replay.weights import spread_weights
+
+    loader = seams.find("made-up weights")
+    load: Callable[..., Any] = loader.load_model
+
+    @wraps(load)
+    def load_model(*given: Any, **options: Any) -> Any:
+        model = load(*given, **options)
+        spread_weights(model, seed)
+        return model
+
+    loader.load_model = load_model
