@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ddtree_doctor.replay.engine_run import EngineRun
 from ddtree_doctor.replay.record import Behaviour
 
 __all__ = ["Buffer", "Captured", "Ledger", "Row"]
@@ -82,7 +83,7 @@ class Ledger:
     settings. `sizes` holds what buffers are measured against (context_len, vocab_size, hidden_size, pool_size, steps,
     topk, draft_tokens, page_size, capture_hidden…). `unknown` names why the probe as a whole gave nothing
     (`killed by SIGKILL`, `timed out after 60 s`, `moved seam …`). `behaviours` is what replays were seen to do, empty
-    below the replay tiers.
+    below the replay tiers; `engine_runs` what whole engines said, empty where none was asked for.
     """
 
     algorithm: str
@@ -92,6 +93,7 @@ class Ledger:
     resolved: Mapping[str, Any] = field(default_factory=dict)
     sizes: Mapping[str, Any] = field(default_factory=dict)
     behaviours: tuple[Behaviour, ...] = ()
+    engine_runs: tuple[EngineRun, ...] = ()
     seconds: float = 0.0
     unknown: str = ""
 

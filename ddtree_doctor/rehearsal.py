@@ -15,6 +15,7 @@ from ddtree_doctor.judge import BLOCKING, judge
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.progress import counted
 from ddtree_doctor.replay.arch import Measured, Run
+from ddtree_doctor.replay.engine_run import EngineRun
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case
 
@@ -34,8 +35,8 @@ KERNELS = ("sglang-kernel", "sgl-kernel", "flashinfer-python", "flashinfer-cubin
 class Rehearsal:
     """What `doctor replay` does. Empty `backends`, `pages` and `budgets` mean what the launch says.
 
-    `tools` are compute-sanitizer's, for one scenario each. `jobs` is how many probes run side by side, None for as many
-    as the machine's cores allow, `deadline` in seconds for each.
+    `tools` are compute-sanitizer's, for one scenario each, `engine` asks for runs of the whole engine too. `jobs` is
+    how many probes run side by side, None for as many as the machine's cores allow, `deadline` in seconds for each.
     """
 
     host: str
@@ -44,6 +45,7 @@ class Rehearsal:
     pages: tuple[int, ...] = ()
     budgets: tuple[int, ...] = ()
     tools: tuple[str, ...] = ()
+    engine: bool = False
     jobs: int | None = None
     deadline: float = 600.0
 
@@ -56,8 +58,10 @@ def rehearsed(facts: Sequence[Facts], plan: Rehearsal) -> tuple[Case, ...]:
 def _rehearsed(case: Case, plan: Rehearsal) -> Case:
     seen = _on_gpu(case, plan) if plan.host == "gpu" else _on_cpu(case, plan)
     algorithm = case.settings.algorithm.value or "NONE"
-    seconds = sum(one.seconds for one in seen)
-    return replace(case, ledger=Ledger(algorithm=algorithm, behaviours=seen, seconds=round(seconds, 2)))
+    runs = _whole(case, plan) if plan.engine else ()
+    seconds = sum(one.seconds for one in seen) + sum(one.seconds for one in runs)
+    ledger = Ledger(algorithm=algorithm, behaviours=seen, engine_runs=runs, seconds=round(seconds, 2))
+    return replace(case, ledger=ledger)
 
 
 def _on_cpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:
@@ -66,6 +70,21 @@ def _on_cpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:
 
     with step(f"replaying verify passes of {case.facts.launch.command[:60]}"):
         return behave_roles(case.facts.launch, case.settings, plugin=plan.plugin, deadline=plan.deadline)
+
+
+def _whole(case: Case, plan: Rehearsal) -> tuple[EngineRun, ...]:
+    from ddtree_doctor.probe.whole_engine import compare
+    from ddtree_doctor.progress import step
+
+    with step(f"running the whole engine for {case.facts.launch.command[:60]}"):
+        return compare(
+            case.facts.launch,
+            case.settings,
+            host=plan.host,
+            plugin=plan.plugin,
+            at_once=plan.jobs,
+            deadline=plan.deadline,
+        )
 
 
 def _on_gpu(case: Case, plan: Rehearsal) -> tuple[Behaviour, ...]:

@@ -34,6 +34,11 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     add_subject(parser)
     parser.add_argument("--host", choices=("cpu", "gpu"), help="where (default: the GPU where there is one)")
+    parser.add_argument(
+        "--engine",
+        action="store_true",
+        help="also run the whole sglang.Engine: are its greedy answers the same with speculation and without?",
+    )
     group = parser.add_argument_group("on a GPU (each combination is a process of its own)")
     group.add_argument(
         "--backends", metavar="NAME,…", default="", help="attention backends, all for every one (default: the launch's)"
@@ -86,6 +91,7 @@ def _plan(options: argparse.Namespace, host: Host) -> Rehearsal:
         pages=numbers("--page-size", options.page_size) if options.page_size else (),
         budgets=numbers("--budget", options.budget) if options.budget else (),
         tools=TOOLS if options.sanitizer else (),
+        engine=options.engine,
         jobs=options.jobs,
         deadline=options.timeout,
     )

@@ -20,7 +20,7 @@ from typing import Any
 
 from ddtree_doctor.engine import seams
 
-__all__ = ["ENVIRONMENT", "after_import", "before_import", "keep_garbage"]
+__all__ = ["ENVIRONMENT", "after_import", "before_import", "graphs_asked_for", "keep_garbage"]
 
 MAX_RANKS = 1024
 
@@ -75,6 +75,12 @@ def after_import() -> None:
     seams.replace("decode capture", _capture_on_cpu)
     seams.replace("graph backend", lambda _: _recording_backend())
     _trees_by_triton()
+
+
+def graphs_asked_for() -> None:
+    """Let `ModelRunner.forward` ask its graph runner on a CPU for the modes that it asks for on a GPU."""
+    modes = seams.find("forward modes")
+    modes.is_cpu_graph = modes.is_cuda_graph
 
 
 def _streams_of_the_host() -> None:

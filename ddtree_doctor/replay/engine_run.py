@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from ddtree_doctor.replay.record import tolerance
 
-__all__ = ["Divergence", "EngineRun", "Text", "allowed", "divergences", "largest_difference"]
+__all__ = [
+    "AGREEMENTS",
+    "Divergence",
+    "EngineRun",
+    "Text",
+    "agreement",
+    "allowed",
+    "divergences",
+    "largest_difference",
+    "trusted_of",
+]
 
 Pair = tuple[float, float]
 """The two best log-probabilities at a token, the best first."""
@@ -64,6 +74,11 @@ class Divergence:
     other: int | None
     gap: float | None
 
+    def tie(self, allowed: float) -> bool:
+        """Whether rounding may have chosen: two tokens whose logits are no more than `allowed` apart."""
+        ended = self.token is None or self.other is None
+        return not ended and self.gap is not None and self.gap <= allowed
+
 
 def divergences(trusted: EngineRun, other: EngineRun) -> Iterator[Divergence]:
     """The first difference of each prompt that is answered differently. Raises ValueError for other prompts."""
@@ -77,6 +92,23 @@ def divergences(trusted: EngineRun, other: EngineRun) -> Iterator[Divergence]:
                 other=_at(two.tokens, position),
                 gap=_gap(one, position),
             )
+
+
+def trusted_of(runs: Sequence[EngineRun]) -> EngineRun | None:
+    """The run that others are held against: eager, without speculation, the first; None where it said nothing."""
+    first = next((run for run in runs if not run.speculation and not run.graphs), None)
+    return None if first is None or first.unknown else first
+
+
+AGREEMENTS = ("same", "tie", "differs")
+
+
+def agreement(trusted: EngineRun, other: EngineRun) -> str:
+    """How `other` answers: the `same`, otherwise only where rounding may choose (`tie`), or it `differs`."""
+    parted = list(divergences(trusted, other))
+    if any(not one.tie(allowed(trusted)) for one in parted):
+        return "differs"
+    return "tie" if parted else "same"
 
 
 def allowed(trusted: EngineRun) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ddtree_doctor.report.behaviours import behaviour_line
+from ddtree_doctor.report.engine_runs import engine_runs_table
 from ddtree_doctor.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def _launch(report: Mapping[str, Any], index: int, launch: Mapping[str, Any]) ->
         yield Text("")
         yield Padding(widths(rows), (0, 0, 0, 2))
     yield from _replayed([seen for seen in report["behaviours"] if seen["launch"] == index])
+    runs = [run for run in report["engine_runs"] if run["launch"] == index]
+    if runs:
+        yield Text("")
+        yield Padding(engine_runs_table(runs), (0, 0, 0, 2))
 
 
 def _replayed(behaviours: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:

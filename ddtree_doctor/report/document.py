@@ -14,6 +14,7 @@ from ddtree_doctor import __version__
 from ddtree_doctor.judge import Outcome, exit_status, verdict
 from ddtree_doctor.ledger import Row
 from ddtree_doctor.report.behaviours import behaviour_object
+from ddtree_doctor.report.engine_runs import engine_run_objects
 from ddtree_doctor.report.launches import launch_object, resolved_object
 from ddtree_doctor.rule import SEVERITIES, Case, Finding
 
@@ -66,6 +67,12 @@ def document(examined: Sequence[Examined], *, tier: str, facts_digest: str) -> d
             for index, one in enumerate(examined)
             if one.case.ledger is not None
             for seen in one.case.ledger.behaviours
+        ],
+        "engine_runs": [
+            entry
+            for index, one in enumerate(examined)
+            if one.case.ledger is not None
+            for entry in engine_run_objects(index, one.case.ledger.engine_runs)
         ],
     }
     return {key: _plain(value) for key, value in report.items()}

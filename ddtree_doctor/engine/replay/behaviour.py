@@ -70,6 +70,7 @@ def seen(what: ReplayJob, started: Started) -> list[dict[str, Any]]:
 def _captured(what: ReplayJob, started: Started, watch: _TritonWatch) -> None:
     """Capture every graph on a tape, watched. Raises Failed where the engine's capture raises."""
     from ddtree_doctor.engine.backend import captures
+    from ddtree_doctor.engine.host import graphs_asked_for
     from ddtree_doctor.engine.replay.tape import Tape
     from ddtree_doctor.engine.shape import ragged_beyond_backend
     from ddtree_doctor.engine.start import capture
@@ -82,7 +83,7 @@ def _captured(what: ReplayJob, started: Started, watch: _TritonWatch) -> None:
         capture(started, runs=runs)
     if started.failed:
         raise Failed(f"the engine's capture ended in an error: {started.failed}")
-    _graphs_on_cpu()
+    graphs_asked_for()
     _spread_weights(what, started)
 
 
@@ -151,14 +152,6 @@ def _with_rounds(
         plain=not found.notes,
     )
     yield from rounds.behaviours(found)
-
-
-def _graphs_on_cpu() -> None:
-    """Let `ModelRunner.forward` ask its graph runner on a CPU for the modes that it asks for on a GPU."""
-    from ddtree_doctor.engine import seams
-
-    modes = seams.find("forward modes")
-    modes.is_cpu_graph = modes.is_cuda_graph
 
 
 @dataclass(slots=True)

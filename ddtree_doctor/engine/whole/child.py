@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,20 +67,13 @@ def _engine(job: Job, seed: int, folder: Path) -> Any:
 
 
 def _texts(engine: Any, what: EngineJob) -> EngineRun:
-    job = what.start
     asked = {"return_logprob": True, "top_logprobs_num": BEST} if what.scored else {}
     answers = engine.generate(
         input_ids=[list(one) for one in what.prompts], sampling_params=_greedy(what.tokens), **asked
     )
     texts = tuple(_text(one) for one in answers)
-    return EngineRun(
-        host="gpu" if job["device"] == "cuda" else "cpu",
-        algorithm=job["algorithm"] if what.speculation else "NONE",
-        speculation=what.speculation,
-        graphs=what.graphs,
-        number=what.number,
-        backend=str(job["fixed"].get("attention_backend") or "triton"),
-        dtype=str(job["fixed"].get("dtype")),
+    return replace(
+        what.blank(),
         texts=texts,
         spread=_spread(engine, what.prompts, texts) if what.scored else None,
         accept_length=_accept_length([one["meta_info"] for one in answers]),

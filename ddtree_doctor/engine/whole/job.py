@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.engine.job import Job
-from ddtree_doctor.engine.replay.gpu_job import NEED_MIB, Cell, gpu_start
+from ddtree_doctor.engine.replay.gpu_job import HALF, NEED_MIB, Cell, gpu_start
 from ddtree_doctor.engine.replay.job import REPLAYED, replay_job
 from ddtree_doctor.launch.model import Launch
+from ddtree_doctor.replay.engine_run import EngineRun
 
 __all__ = ["EngineJob", "engine_jobs", "prompts"]
 
@@ -24,6 +25,9 @@ SIZES = (1, 2, 4)
 TOKENS = {"cpu": 12, "cuda": 48}
 TAKES_FLOAT32 = frozenset({"triton"})
 """Attention backends with float32 kernels, in which two best logits hardly ever tie."""
+
+BFLOAT16_DRAFTS = frozenset({"DFLASH", "DDTREE", "DSPARK"})
+"""Algorithms whose draft SGLang feeds bfloat16, whatever the model is in, where it runs eager."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,21 @@ class EngineJob:
     seed: int = 0
     need_mib: int = NEED_MIB
 
+    def blank(self) -> EngineRun:
+        """The run before anything was said."""
+        fixed = self.start["fixed"]
+        return EngineRun(
+            host="gpu" if self.start["device"] == "cuda" else "cpu",
+            algorithm=self.start["algorithm"] if self.speculation else "NONE",
+            speculation=self.speculation,
+            graphs=self.graphs,
+            number=self.number,
+            backend=str(
+                fixed.get("attention_backend") or ("triton" if self.start["device"] == "cpu" else "the engine's own")
+            ),
+            dtype=str(fixed["dtype"]),
+        )
+
 
 def engine_jobs(
     launch: Launch,
@@ -57,8 +76,8 @@ def engine_jobs(
     """The runs that tell whether speculation, or graphs, change what `launch` says.
 
     Without speculation: eager twice, then with graphs; with it, where the launch has any: eager, then with graphs.
-    `mutant` is the path of a file that the runs with speculation are started under; of a launch without any, the run
-    with graphs.
+    Where the launch has graphs off, so have all. `mutant` is the path of a file that the runs with speculation are
+    started under; of a launch without any, the run with graphs. `tokens` is how many each prompt is answered with.
     """
     whole = (
         gpu_start(launch, settings, Cell(), plugin=plugin)
@@ -66,9 +85,10 @@ def engine_jobs(
         else replay_job(launch, settings, plugin=plugin)
     )
     speculates = whole.algorithm != "NONE"
+    bare = _without_speculation(whole, launch)
 
     def one(speculation: bool, graphs: bool, number: int = 1) -> EngineJob:
-        start = whole if speculation else _without_speculation(whole, launch)
+        start = whole if speculation else bare
         faulty = speculation or (graphs and not speculates)
         fixed = {**start.fixed, **_settings(start, graphs=graphs)}
         return EngineJob(
@@ -76,27 +96,37 @@ def engine_jobs(
             speculation=speculation,
             graphs=graphs,
             number=number,
-            prompts=tuple(prompts()),
+            prompts=prompts(),
             tokens=tokens or TOKENS[start.device],
             scored=not speculation,
         )
 
-    off = (one(False, False, 1), one(False, False, 2), one(False, True))
-    return (*off, one(True, False), one(True, True)) if speculates else off
+    modes = (False,) if settings.cuda_graph.value is False else (False, True)
+    off = (one(False, False), one(False, False, 2), *(one(False, graphs) for graphs in modes[1:]))
+    return (*off, *(one(True, graphs) for graphs in modes)) if speculates else off
 
 
-def prompts(lengths: Sequence[int] = LENGTHS) -> Iterator[tuple[int, ...]]:
+def prompts(lengths: Sequence[int] = LENGTHS) -> tuple[tuple[int, ...], ...]:
     """Prompts of these lengths: the same tokens on every machine, and no two alike."""
-    step = 7
-    for at, length in enumerate(lengths):
-        yield tuple(VOCABULARY[(31 * at + step * place) % len(VOCABULARY)] for place in range(length))
+    return tuple(
+        tuple(VOCABULARY[(31 * at + 7 * place) % len(VOCABULARY)] for place in range(length))
+        for at, length in enumerate(lengths)
+    )
 
 
 def _settings(start: Job, *, graphs: bool) -> dict[str, Any]:
-    backend = start.fixed.get("attention_backend")
-    float32 = {"dtype": "float32"} if start.device == "cpu" or backend in TAKES_FLOAT32 else {}
-    captured = {"cuda_graph_bs_decode": list(SIZES), "cuda_graph_bs": list(SIZES)}
-    return {**float32, **captured, "disable_cuda_graph": not graphs, "log_level": "warning"}
+    return {
+        "dtype": _dtype(start),
+        "cuda_graph_bs_decode": list(SIZES),
+        "cuda_graph_bs": list(SIZES),
+        "disable_cuda_graph": not graphs,
+        "log_level": "warning",
+    }
+
+
+def _dtype(start: Job) -> str:
+    backend = "triton" if start.device == "cpu" else start.fixed.get("attention_backend")
+    return "float32" if backend in TAKES_FLOAT32 and start.algorithm not in BFLOAT16_DRAFTS else HALF
 
 
 def _without_speculation(start: Job, launch: Launch) -> Job:

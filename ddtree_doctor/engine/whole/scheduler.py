@@ -21,14 +21,34 @@ def run_scheduler(*arguments: Any, device: str, seed: int, mutant: str, **option
 
     @wraps(workers)
     def init_model_worker(self: Any, *given: Any, **more: Any) -> Any:
+        _loaded(arguments[0])
         _spread(seed)
         mutants.apply(mutant)
         if device == "cpu":
-            host.after_import()
+            _on_tape()
         return workers(self, *given, **more)
 
     setattr(scheduler, workers.__name__, init_model_worker)
     seams.find("scheduler process")(*arguments, **options)
+
+
+def _loaded(arguments: Any) -> None:
+    """Load the modules that the workers are in, so that what is to be replaced in them is there."""
+    seams.find("target worker")
+    seams.find("decode runner")
+    algorithm = seams.find("algorithms").from_string(seams.find("speculation options")().speculative_algorithm)
+    if not algorithm.is_none():
+        seams.field(algorithm, "algorithm's worker")(arguments)
+
+
+def _on_tape() -> None:
+    """Let graphs be captured on tapes and replayed from them: a CPU has none of its own."""
+    from ddtree_doctor.engine.backend import captures
+    from ddtree_doctor.engine.replay.tape import Tape
+
+    host.after_import()
+    host.graphs_asked_for()
+    captures.new_tape = Tape
 
 
 def _spread(seed: int) -> None:
