@@ -27,11 +27,11 @@ class Whole(Check):
             raise self.skip(self.nothing)
         trusted = _trusted(runs)
         for run in others:
-            if not run.unknown and agreement(trusted, run) == "differs":
+            if not run.doubt and agreement(trusted, run) == "differs":
                 yield self._parted(trusted, run, others)
         for run in others:
-            if run.unknown:
-                raise NotKnown(run.subject, run.unknown)
+            if run.doubt:
+                raise NotKnown(run.subject, run.doubt)
 
     nothing: ClassVar[str]
     """Why there is nothing to look at where no run is of the rule's kind."""
@@ -70,10 +70,13 @@ class Whole(Check):
 
 def _trusted(runs: Sequence[EngineRun]) -> EngineRun:
     """The eager run without speculation. Raises NotKnown where it failed, or where two of them say two things."""
-    first, *again = [run for run in runs if not run.speculation and not run.graphs]
-    for run in (first, *again):
-        if run.unknown:
-            raise NotKnown(run.subject, run.unknown)
+    equal = [run for run in runs if not run.speculation and not run.graphs]
+    if not equal:
+        raise NotKnown("whole engine", "no run is eager and without speculation, so there is nothing to trust")
+    first = equal[0]
+    for run in equal:
+        if run.doubt:
+            raise NotKnown(run.subject, run.doubt)
         if agreement(first, run) == "differs":
             raise NotKnown(
                 first.subject, "two equal runs without speculation say two things, so no difference means anything"
@@ -91,7 +94,7 @@ def _gap(one: Divergence) -> str:
 
 def _beside(trusted: EngineRun, run: EngineRun, others: Sequence[EngineRun]) -> str:
     """What the same run with graphs on, or off, says."""
-    known = [other for other in others if other.graphs != run.graphs and not other.unknown]
+    known = [other for other in others if other.graphs != run.graphs and not other.doubt]
     mode = "without graphs" if run.graphs else "with graphs"
     return "".join(f"; {mode} the answers are {_SAYS[agreement(trusted, other)]}" for other in known)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from ddtree_doctor.replay.record import tolerance
 
 __all__ = [
-    "AGREEMENTS",
     "Divergence",
     "EngineRun",
     "Text",
     "agreement",
     "allowed",
     "divergences",
+    "first_divergence",
     "largest_difference",
     "trusted_of",
 ]
@@ -37,8 +38,8 @@ class EngineRun:
 
     `algorithm` is NONE where speculation is off, `number` tells equal runs apart. `spread` is the largest difference
     between a token's best log-probabilities in decode and in a prefill of the same text: what rounding alone does
-    here; None where it was not measured. `accept_length` is tokens per verify pass, None without any. `seconds` is
-    for the whole run. `unknown` says why there are no texts.
+    here; None where it was not measured. `accept_length` is tokens per verify pass, None without any. `replays` counts
+    the graphs that were replayed. `seconds` is for the whole run. `unknown` says why there are no texts.
     """
 
     host: str
@@ -51,8 +52,20 @@ class EngineRun:
     texts: tuple[Text, ...] = ()
     spread: float | None = None
     accept_length: float | None = None
+    replays: int = 0
     seconds: float = 0.0
     unknown: str = ""
+
+    @property
+    def doubt(self) -> str:
+        """Why the run shows nothing of its graph mode, "" where it does."""
+        if self.unknown:
+            return self.unknown
+        if self.graphs and not self.replays:
+            return "no graph was replayed: the engine ran eager with its graphs on"
+        if self.replays and not self.graphs:
+            return f"{self.replays} graphs were replayed with graphs off"
+        return ""
 
     @property
     def subject(self) -> str:
@@ -81,8 +94,9 @@ class Divergence:
 
 
 def divergences(trusted: EngineRun, other: EngineRun) -> Iterator[Divergence]:
-    """The first difference of each prompt that is answered differently. Raises ValueError for other prompts."""
-    for prompt, (one, two) in enumerate(zip(trusted.texts, other.texts, strict=True)):
+    """The first difference of each prompt that is answered differently."""
+    pairs = zip_longest(trusted.texts, other.texts, fillvalue=Text(tokens=()))
+    for prompt, (one, two) in enumerate(pairs):
         position = _parting(one.tokens, two.tokens)
         if position is not None:
             yield Divergence(
@@ -97,10 +111,7 @@ def divergences(trusted: EngineRun, other: EngineRun) -> Iterator[Divergence]:
 def trusted_of(runs: Sequence[EngineRun]) -> EngineRun | None:
     """The run that others are held against: eager, without speculation, the first; None where it said nothing."""
     first = next((run for run in runs if not run.speculation and not run.graphs), None)
-    return None if first is None or first.unknown else first
-
-
-AGREEMENTS = ("same", "tie", "differs")
+    return None if first is None or first.doubt else first
 
 
 def agreement(trusted: EngineRun, other: EngineRun) -> str:
@@ -109,6 +120,12 @@ def agreement(trusted: EngineRun, other: EngineRun) -> str:
     if any(not one.tie(allowed(trusted)) for one in parted):
         return "differs"
     return "tie" if parted else "same"
+
+
+def first_divergence(trusted: EngineRun, other: EngineRun) -> Divergence | None:
+    """The earliest divergence over all prompts: a tie only where there is nothing else, None where all is the same."""
+    limit = allowed(trusted)
+    return min(divergences(trusted, other), key=lambda one: (one.tie(limit), one.position), default=None)
 
 
 def allowed(trusted: EngineRun) -> float:

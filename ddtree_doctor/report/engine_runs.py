@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ddtree_doctor.replay.engine_run import EngineRun, agreement, allowed, divergences, trusted_of
+from ddtree_doctor.replay.engine_run import EngineRun, agreement, allowed, first_divergence, trusted_of
 from ddtree_doctor.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ def engine_run_objects(launch: int, runs: Sequence[EngineRun]) -> Iterator[dict[
     """The report's `engine_runs` of one launch; `launch` is its index. Each is held against the trusted run."""
     trusted = trusted_of(runs)
     for run in runs:
-        known = trusted is not None and not run.unknown
-        parted = list(divergences(trusted, run)) if trusted and known else []
-        first = min(parted, key=lambda one: one.position, default=None)
+        known = trusted is not None and not run.doubt
+        first = first_divergence(trusted, run) if trusted and known else None
         yield {
             "launch": launch,
             "host": run.host,
@@ -37,8 +36,9 @@ def engine_run_objects(launch: int, runs: Sequence[EngineRun]) -> Iterator[dict[
             "first_divergence": asdict(first) if first else None,
             "allowed_gap": allowed(trusted) if trusted and known else None,
             "accept_length": run.accept_length,
+            "replays": run.replays,
             "seconds": run.seconds,
-            "unknown": run.unknown,
+            "unknown": run.doubt,
         }
 
 

@@ -8,6 +8,7 @@ import pytest
 from dacite import Config, from_dict
 
 from ddtree_doctor.checks import rules
+from ddtree_doctor.checks.replayed import Replayed
 from ddtree_doctor.judge import judge
 from ddtree_doctor.knowledge import Value
 from ddtree_doctor.ledger import Ledger
@@ -15,7 +16,7 @@ from ddtree_doctor.replay.record import Behaviour
 from tests.report.sample import case, settings
 
 SPECIMENS = Path(__file__).parents[2] / "fixtures" / "specimens"
-RULES = {rule.code: rule for rule in rules() if rule.code[:3] in ("DD3", "DD4") and (SPECIMENS / rule.code).is_dir()}
+RULES = {rule.code: rule for rule in rules() if issubclass(rule, Replayed) and (SPECIMENS / rule.code).is_dir()}
 
 
 def specimen(code, which):

@@ -6,6 +6,7 @@ SGLang starts its scheduler and its detokenizer by `spawn`, which imports this m
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import tempfile
 import time
@@ -41,9 +42,10 @@ def answered(what: EngineJob) -> dict[str, Any]:
 
         prepare(job)
         with tempfile.TemporaryDirectory(prefix="tiny-") as folder:
-            engine = _engine(job, what.seed, Path(folder))
+            replays = multiprocessing.get_context("spawn").Value("q", 0)
+            engine = _engine(job, Path(folder), seed=what.seed, replays=replays)
             try:
-                found = _texts(engine, what)
+                found = replace(_texts(engine, what), replays=replays.value)
             finally:
                 engine.shutdown()
     except ImportError as missing:
@@ -51,7 +53,8 @@ def answered(what: EngineJob) -> dict[str, Any]:
     return asdict(found) | {"seconds": round(time.monotonic() - began, 2)}
 
 
-def _engine(job: Job, seed: int, folder: Path) -> Any:
+def _engine(job: Job, folder: Path, **options: Any) -> Any:
+    """The engine, up; `options` are `run_scheduler`'s."""
     from ddtree_doctor.engine import seams
     from ddtree_doctor.engine.resolve import server_arguments
     from ddtree_doctor.engine.whole.scheduler import run_scheduler
@@ -60,7 +63,7 @@ def _engine(job: Job, seed: int, folder: Path) -> Any:
         """SGLang's engine, whose scheduler starts through the doctor."""
 
         run_scheduler_process_func = staticmethod(
-            partial(run_scheduler, device=job.device, seed=seed, mutant=job.mutant)
+            partial(run_scheduler, device=job.device, mutant=job.mutant, **options)
         )
 
     return Engine(server_args=server_arguments(job, folder))

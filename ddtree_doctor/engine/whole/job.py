@@ -120,6 +120,7 @@ def _settings(start: Job, *, graphs: bool) -> dict[str, Any]:
         "cuda_graph_bs_decode": list(SIZES),
         "cuda_graph_bs": list(SIZES),
         "disable_cuda_graph": not graphs,
+        "disable_decode_cuda_graph": not graphs,
         "log_level": "warning",
     }
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ddtree_doctor.engine import host, mutants, seams
+
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
 
 __all__ = ["run_scheduler"]
 
 
-def run_scheduler(*arguments: Any, device: str, seed: int, mutant: str, **options: Any) -> None:
+def run_scheduler(
+    *arguments: Any, device: str, seed: int, mutant: str, replays: Synchronized[int], **options: Any
+) -> None:
     """SGLang's own `run_scheduler_process`, on weights that are spread, under `mutant` ("" for none).
 
-    `device` is `cpu` or `cuda`, `seed` that of the weights; everything else is SGLang's.
+    `device` is `cpu` or `cuda`, `seed` that of the weights; `replays` becomes the number of graphs that were replayed.
+    Everything else is SGLang's.
     """
     scheduler = seams.find("scheduler")
     workers = seams.field(scheduler, "start of the workers")
@@ -26,6 +32,7 @@ def run_scheduler(*arguments: Any, device: str, seed: int, mutant: str, **option
         mutants.apply(mutant)
         if device == "cpu":
             _on_tape()
+        _counted(replays)
         return workers(self, *given, **more)
 
     setattr(scheduler, workers.__name__, init_model_worker)
@@ -49,6 +56,19 @@ def _on_tape() -> None:
     host.after_import()
     host.graphs_asked_for()
     captures.new_tape = Tape
+
+
+def _counted(replays: Synchronized[int]) -> None:
+    """Count each replay of a graph, of every runner."""
+    backend = seams.find("graph backend")
+    replay = backend.replay
+
+    @wraps(replay)
+    def replay_and_count(*given: Any, **more: Any) -> Any:
+        replays.value += 1
+        return replay(*given, **more)
+
+    backend.replay = replay_and_count
 
 
 def _spread(seed: int) -> None:
