@@ -3,10 +3,10 @@
     python ci/gpu/run.py --out DIR [--jobs N] GROUP…
 
 A group is one or more stages joined by `+`, which run side by side; groups run one after the other, and one that
-begins with `&` stays in the background until the end. Stages: see STAGES; `mutants` and `mutants-memcheck` take names
-(`mutants:mask_ignored,positions_rebound`), all that are meant for them if none. Each is timed and written to
-DIR/results.json as soon as it ends. DIR/<arch>.json is the architecture ledger that `doctor replay --record` wrote.
-What the doctor prints goes to DIR/log.txt. docs/gpu.md says what came out.
+begins with `&` stays in the background until the end. Stages: see STAGES; `mutants`, `mutants-memcheck`, `engine` and
+`engine-planted` take names (`mutants:mask_ignored,positions_rebound`, `engine:ngram`), all that are meant for them if
+none. Each is timed and written to DIR/results.json as soon as it ends. DIR/<arch>.json is the architecture ledger that
+`doctor replay --record` wrote. What the doctor prints goes to DIR/log.txt. docs/gpu.md says what came out.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from engines import said
 
 from ddtree_doctor.checks import rules
 from ddtree_doctor.contract.build import build
@@ -49,6 +51,8 @@ ODD = "9,17,33,65"
 EVEN = "8,16,32,64"
 MUTANT_SECONDS = 200.0
 SANITIZED_SECONDS = 230.0
+WHOLE = ("ngram", "standalone", "dflash", "ddtree")
+PLANTED = ("accepted_slots_taken_as_first",)
 
 
 @dataclass(slots=True)
@@ -201,6 +205,23 @@ def backends(here: Here) -> Any:
     return [summary(one) for one in behave_gpu(case.facts.launch, case.settings, asked=asked, variants=())]
 
 
+def engines(here: Here, *names: str) -> Any:
+    """The whole engine of each launch: speculation off twice and on, graphs off and on, the same greedy tokens."""
+    return {name: whole(here, name) for name in names or WHOLE}
+
+
+def engine_planted(here: Here, *names: str) -> Any:
+    """The same for STANDALONE under a mutant that keeps other rows than were accepted: DD411 is to find it."""
+    found = {name: whole(here, "standalone", mutant=name) for name in names or PLANTED}
+    return {"killed": sum("DD411" in one["judged"] for one in found.values()), "of": len(found), "each": found}
+
+
+def whole(here: Here, name: str, mutant: str = "") -> dict[str, Any]:
+    """The whole engine of a launch, clean or under a mutant."""
+    plugin = PLUGINS.get(name, "")
+    return said(here.case(name, plugin), plugin=plugin, mutant=mutant, jobs=here.jobs)
+
+
 def each_of(here: Here, names: Sequence[str], judge_one: Callable[[Here, str], dict[str, Any]]) -> Any:
     """Every mutant on the GPU, several at a time."""
     with ThreadPoolExecutor(here.jobs) as pool:
@@ -308,6 +329,8 @@ STAGES: Mapping[str, Callable[..., Any]] = {
     "initcheck": sanitized("initcheck"),
     "memcheck-planted": sanitized("memcheck", "gpu/store_behind_positions"),
     "guard-cost": guard_cost,
+    "engine": engines,
+    "engine-planted": engine_planted,
     "mutants": behaviour_mutants,
     "mutants-memcheck": memory_mutants,
 }

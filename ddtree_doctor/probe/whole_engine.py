@@ -17,7 +17,7 @@ from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.probe.process import Limits, Outcome, module, run
 from ddtree_doctor.replay.engine_run import EngineRun
 
-__all__ = ["compare", "last_error"]
+__all__ = ["compare", "engine_run", "last_error"]
 
 AT_ONCE = max(1, min(5, os.cpu_count() or 1))
 """Engines side by side: each takes a core or two to import, and a few GiB of the GPU."""
@@ -51,7 +51,7 @@ def compare(
     faulty = mutant_file(mutant) if mutant else ""
     jobs = engine_jobs(launch, settings, host=host, plugin=chosen, mutant=faulty, tokens=tokens)
     with ThreadPoolExecutor(max_workers=at_once or AT_ONCE) as pool:
-        return tuple(pool.map(lambda job: _run(job, deadline), jobs))
+        return tuple(pool.map(lambda job: engine_run(job, deadline), jobs))
 
 
 def last_error(log: str) -> str:
@@ -60,7 +60,8 @@ def last_error(log: str) -> str:
     return found[-1].strip()[:300] if found else ""
 
 
-def _run(job: EngineJob, deadline: float) -> EngineRun:
+def engine_run(job: EngineJob, deadline: float) -> EngineRun:
+    """One run in a process of its own, whatever happens there; `deadline` is in seconds."""
     if job.speculation and job.start["plugin"]:
         return _unknown(job, 0.0, _not_served(job))
     limits = Limits(deadline=deadline, start=min(deadline, START_S), disk=DISK)

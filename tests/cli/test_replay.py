@@ -10,8 +10,9 @@ import pytest
 from ddtree_doctor.facts import host as host_module
 from ddtree_doctor.facts.model import Gpu
 from ddtree_doctor.facts.nvml import Seen
-from ddtree_doctor.probe import replay_gpu
+from ddtree_doctor.probe import replay_gpu, whole_engine
 from ddtree_doctor.replay.arch import ArchLedger, read_arch
+from ddtree_doctor.replay.engine_run import EngineRun, Text
 from ddtree_doctor.replay.record import Access, Behaviour, Gap, Pass, Response
 
 SAME = Gap(largest=0.0, scale=4.0, spread=0.0)
@@ -178,3 +179,65 @@ def test_the_recorded_command_is_one_that_can_be_given_again(doctor, ngram, h200
     doctor("replay", ngram, "--record", tmp_path / "sm_90.json")
     (run,) = read_arch((tmp_path / "sm_90.json").read_text()).runs
     assert run.command == "doctor replay ngram.sh --budget 32 --record sm_90.json --verbose"
+
+
+def engine_run(**fields):
+    plain = {"host": "gpu", "algorithm": "NONE", "speculation": False, "graphs": False, "number": 1}
+    base = EngineRun(**plain, backend="triton", dtype="float32", texts=(Text(tokens=(4, 5)),), spread=0.0)
+    return replace(base, **fields)
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch):
+    """What whole engines say, in place of their processes; and what they were asked."""
+    asked: list[dict[str, object]] = []
+
+    def answer(*runs: EngineRun):
+        def compare(launch, settings, **options):
+            asked.append(options)
+            return runs
+
+        monkeypatch.setattr(whole_engine, "compare", compare)
+        return asked
+
+    return answer
+
+
+SAID = (engine_run(), engine_run(number=2), engine_run(graphs=True, replays=4))
+
+
+def test_whole_engines_run_only_where_they_are_asked_for(doctor, ngram, h200, probes, engines):
+    probes(SEEN)
+    asked = engines(*SAID)
+    assert doctor("replay", ngram, "--json", "-") == 0
+    assert asked == []
+    assert doctor.report["engine_runs"] == []
+    skipped = [one["code"] for one in doctor.report["checks"] if "--engine" in one["reason"]]
+    assert skipped == ["DD411", "DD412"]
+
+
+def test_whole_engines_that_say_the_same_are_ready_with_their_accept_length(doctor, ngram, h200, probes, engines):
+    probes(SEEN)
+    drafted = {"algorithm": "NGRAM", "speculation": True, "accept_length": 5.5}
+    asked = engines(*SAID, engine_run(**drafted), engine_run(**drafted, graphs=True, replays=2))
+    assert doctor("replay", ngram, "--engine", "--jobs", "3", "--json", "-") == 0
+    assert (asked[0]["host"], asked[0]["at_once"]) == ("gpu", 3)
+    found = [(one["agreement"], one["accept_length"]) for one in doctor.report["engine_runs"]]
+    assert found == [("trusted", None), ("same", None), ("same", None), ("same", 5.5), ("same", 5.5)]
+
+
+def test_other_tokens_with_speculation_block(doctor, ngram, h200, probes, engines):
+    probes(SEEN)
+    other = engine_run(algorithm="NGRAM", speculation=True, texts=(Text(tokens=(4, 9)),))
+    engines(*SAID, other)
+    assert doctor("replay", ngram, "--engine") == 1
+    assert "DD411" in doctor.out
+    assert "differ from" in doctor.out
+
+
+def test_an_engine_that_did_not_run_is_no_pass(doctor, ngram, h200, probes, engines):
+    probes(SEEN)
+    engines(*SAID, engine_run(algorithm="NGRAM", speculation=True, texts=(), unknown="RuntimeError: no kernel"))
+    assert doctor("replay", ngram, "--engine", "--json", "-") == 1
+    assert doctor.report["verdict"] == "unknown"
+    assert "RuntimeError: no kernel" in doctor.report["findings"][0]["message"]
