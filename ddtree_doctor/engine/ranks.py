@@ -14,20 +14,24 @@ from typing import Any
 
 from ddtree_doctor.engine import seams
 
-__all__ = ["draft_arguments", "publish", "worker_ranks"]
+__all__ = ["draft_arguments", "publish", "share_cores", "worker_ranks"]
 
 
 def publish(arguments: Any, *, device: str, port: int) -> None:
     """What the scheduler's process does before it builds any worker."""
     if seams.older():
-        # On a CPU it wants one list of cores per rank, no more; all share what this process has.
-        os.environ["SGLANG_CPU_OMP_THREADS_BIND"] = "|".join(["0"] * arguments.tp_size)
+        share_cores(arguments.tp_size)
         seams.find("publish")(arguments, role="scheduler")
         return
     ranks = seams.find("spawn ranks")(world_rank=0, dp_rank=None, gpu_id=0)
     seams.find("publish")(arguments, role="scheduler", ranks=ranks)
     seams.find("parallel runtime")(server_args=arguments, device=device, dist_port=port)
     seams.find("layer runtime")(model_config=seams.find("model config").from_server_args(arguments))
+
+
+def share_cores(ranks: int) -> None:
+    """Let all `ranks` share what cores this process has: on a CPU 0.5.17 wants one list of cores per rank, no more."""
+    os.environ["SGLANG_CPU_OMP_THREADS_BIND"] = "|".join(["0"] * ranks)
 
 
 def worker_ranks(arguments: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from ddtree_doctor.engine import host, mutants, seams
+from ddtree_doctor.engine import host, mutants, ranks, seams
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
@@ -53,6 +53,8 @@ def _on_tape() -> None:
     from ddtree_doctor.engine.backend import captures
     from ddtree_doctor.engine.replay.tape import Tape
 
+    if seams.older():
+        ranks.share_cores(1)
     host.after_import()
     host.graphs_asked_for()
     captures.new_tape = Tape
