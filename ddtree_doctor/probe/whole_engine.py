@@ -26,7 +26,7 @@ START_S = 60.0
 DISK = 8 << 30
 
 _CHILD = "ddtree_doctor.engine.whole.child"
-_ERROR = re.compile(r"^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt)\b", re.MULTILINE)
+_ERROR = re.compile(r"^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt|OutOfResources)\b", re.MULTILINE)
 """How the last line of a traceback begins."""
 
 

@@ -82,6 +82,10 @@ def test_a_log_without_an_error_names_none(log):
     assert last_error(log) == ""
 
 
+def test_a_kernel_that_does_not_fit_is_an_error_too():
+    assert last_error("x\ntriton.runtime.errors.OutOfResources: out of resource: shared memory\n").startswith("triton.")
+
+
 def test_an_error_without_a_text_is_one_too():
     assert last_error("Traceback\n  assert x\nAssertionError\n\nbye") == "AssertionError"
 

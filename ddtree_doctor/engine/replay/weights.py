@@ -24,5 +24,7 @@ def spread_weights(model: Any, seed: int = 0) -> None:
             if weight.dim() < 2:
                 weight.fill_(1.0)
                 continue
-            drawn = torch.randn(weight.shape, generator=chance) * (GAIN / weight.shape[-1] ** 0.5)
+            drawn = torch.randn(weight.shape, generator=chance, device="cpu", dtype=torch.float32) * (
+                GAIN / weight.shape[-1] ** 0.5
+            )
             weight.copy_(drawn.to(weight.dtype))

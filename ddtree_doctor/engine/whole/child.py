@@ -23,7 +23,7 @@ from ddtree_doctor.engine.whole.job import EngineJob
 from ddtree_doctor.probe.child import Failed, serve
 from ddtree_doctor.replay.engine_run import EngineRun, Text, largest_difference
 
-__all__ = ["answered"]
+__all__ = ["answered", "said"]
 
 BEST = 2
 """Log-probabilities that are asked for at each token: the chosen one's and the next."""
@@ -45,7 +45,7 @@ def answered(what: EngineJob) -> dict[str, Any]:
             replays = multiprocessing.get_context("spawn").Value("q", 0)
             engine = _engine(job, Path(folder), seed=what.seed, replays=replays)
             try:
-                found = replace(_texts(engine, what), replays=replays.value)
+                found = replace(said(engine, what), replays=replays.value)
             finally:
                 engine.shutdown()
     except ImportError as missing:
@@ -69,7 +69,8 @@ def _engine(job: Job, folder: Path, **options: Any) -> Any:
     return Engine(server_args=server_arguments(job, folder))
 
 
-def _texts(engine: Any, what: EngineJob) -> EngineRun:
+def said(engine: Any, what: EngineJob) -> EngineRun:
+    """What `engine` answers to the prompts of `what`, and how far rounding alone goes where that is asked for."""
     asked = {"return_logprob": True, "top_logprobs_num": BEST} if what.scored else {}
     answers = engine.generate(
         input_ids=[list(one) for one in what.prompts], sampling_params=_greedy(what.tokens), **asked
