@@ -83,9 +83,10 @@ def test_a_child_deaf_to_sigterm_is_killed():
 
 
 def test_sigterm_comes_first_so_that_a_child_may_clean_up():
-    polite = SAY_HELLO + (
+    polite = (
+        "import os, signal\n"
         "signal.signal(signal.SIGTERM, lambda *_: (print('cleaned up', flush=True), os._exit(0)))\n"
-        "while True: time.sleep(0.05)"
+        f"{SAY_HELLO}while True: time.sleep(0.05)"
     )
     outcome = child(polite, limits=Limits(deadline=0.7, grace=5.0))
     assert outcome.kind == "timeout"
