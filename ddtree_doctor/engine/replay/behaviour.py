@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,15 @@ from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.replay.ground import chosen, ground_of, undriven
 from ddtree_doctor.engine.replay.job import ReplayJob
 from ddtree_doctor.probe.child import Failed, progress, serve
-from ddtree_doctor.replay.record import Access, Behaviour
+from ddtree_doctor.replay.record import Behaviour
 
 if TYPE_CHECKING:
     from ddtree_doctor.engine.replay.suite import Suite
+    from ddtree_doctor.engine.replay.watch import TritonWatch
     from ddtree_doctor.engine.start import Started
     from ddtree_doctor.replay.catalogue import Ground
 
-__all__ = ["behaved", "seen"]
+__all__ = ["behaved", "captured", "seen", "suite_on"]
 
 
 def behaved(what: ReplayJob) -> list[dict[str, Any]]:
@@ -44,9 +45,10 @@ def behaved(what: ReplayJob) -> list[dict[str, Any]]:
 def seen(what: ReplayJob, started: Started) -> list[dict[str, Any]]:
     """The behaviours of what was `opened`: starts its workers, captures, and runs scenarios and rounds."""
     from ddtree_doctor.engine import seams
+    from ddtree_doctor.engine.replay.watch import TritonWatch
 
-    began, watch = time.monotonic(), _TritonWatch()
-    _captured(what, started, watch)
+    began, watch = time.monotonic(), TritonWatch()
+    captured(what, started, watch)
     runner = seams.field(started.target, "model runner")
     ground = ground_of(runner, started.job.algorithm, started.job.context)
     found = Behaviour(
@@ -58,7 +60,7 @@ def seen(what: ReplayJob, started: Started) -> list[dict[str, Any]]:
         page_size=ground.page_size,
         width=ground.width,
     )
-    suite = _suite(what, started, ground, watch)
+    suite = suite_on(what, started, ground, watch)
     if why := undriven(runner, started.job.checkpoints):
         found = replace(found, notes=(why,))
     else:
@@ -67,7 +69,7 @@ def seen(what: ReplayJob, started: Started) -> list[dict[str, Any]]:
     return [asdict(one) for one in _with_rounds(what, found, started, suite, ground)]
 
 
-def _captured(what: ReplayJob, started: Started, watch: _TritonWatch) -> None:
+def captured(what: ReplayJob, started: Started, watch: TritonWatch) -> None:
     """Capture every graph on a tape, watched. Raises Failed where the engine's capture raises."""
     from ddtree_doctor.engine.backend import captures
     from ddtree_doctor.engine.host import graphs_asked_for
@@ -97,7 +99,8 @@ def _spread_weights(what: ReplayJob, started: Started) -> None:
     spread_weights(seams.field(started.target, "model runner").model, what.seed)
 
 
-def _suite(what: ReplayJob, started: Started, ground: Ground, watch: _TritonWatch) -> Suite:
+def suite_on(what: ReplayJob, started: Started, ground: Ground, watch: TritonWatch) -> Suite:
+    """Scenarios on the target of what was `captured`. What capture itself touched is among its accesses."""
     from ddtree_doctor.engine import seams
     from ddtree_doctor.engine.replay.poison import Poison
     from ddtree_doctor.engine.replay.stage import Stage
@@ -141,50 +144,19 @@ def _with_rounds(
     if not what.served or started.draft is None:
         yield found
         return
+    from ddtree_doctor.engine.replay.bounds import Bounds
     from ddtree_doctor.engine.replay.rounds import Rounds
+    from ddtree_doctor.engine.replay.watch import TritonWatch
 
     rounds = Rounds(
         started=started,
         stage=suite.stage,
-        watch=lambda: _TritonWatch(_bounds(storages=True)),
+        watch=lambda: TritonWatch(Bounds(storages=True)),
         dtype=found.dtype,
         longest=ground.longest,
         plain=not found.notes,
     )
     yield from rounds.behaviours(found)
-
-
-@dataclass(slots=True)
-class _TritonWatch:
-    """Bounds of every Triton launch, as accesses."""
-
-    bounds: Any = field(default_factory=lambda: _bounds())
-
-    @property
-    def launches(self) -> int:
-        return int(self.bounds.launches)
-
-    def watching(self) -> Any:
-        return self.bounds.watching()
-
-    def found(self, scenario: str) -> list[Access]:
-        strays, self.bounds.strays = self.bounds.strays, []
-        return [
-            Access(
-                where=f"{stray.kernel}, {stray.argument}",
-                access=stray.access,
-                offset=stray.offset,
-                size=stray.size,
-                scenario=scenario,
-            )
-            for stray in strays
-        ]
-
-
-def _bounds(*, storages: bool = False) -> Any:
-    from ddtree_doctor.engine.replay.bounds import Bounds
-
-    return Bounds(storages=storages)
 
 
 def _work(job: dict[str, Any]) -> list[dict[str, Any]]:

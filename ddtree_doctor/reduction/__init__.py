@@ -1,0 +1,1 @@
+"""From a failing launch to its smallest failing case, and to a file that shows it without the doctor."""
