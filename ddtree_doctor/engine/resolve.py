@@ -17,7 +17,7 @@ from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.models import Numbers, adapter_written, checkpoints, written
 from ddtree_doctor.probe.child import Failed
 
-__all__ = ["RESOLVED", "resolved", "server_arguments"]
+__all__ = ["ON_CPU", "RESOLVED", "declare", "resolved", "server_arguments", "set_by_probe"]
 
 RESOLVED = (
     "speculative_algorithm",
@@ -44,7 +44,8 @@ _SOURCE = "ddtree_doctor"
 _POOL_TOKENS = 16384
 _MEMORY = 0.5
 """Share of host memory that a KV pool may take; the tokens above take far less."""
-_ON_CPU = {"device": "cpu", "attention_backend": "triton"}
+ON_CPU = {"device": "cpu", "attention_backend": "triton"}
+"""What differs on the CPU once the options are resolved."""
 
 
 def server_arguments(job: Job, folder: Path) -> Any:
@@ -60,7 +61,7 @@ def server_arguments(job: Job, folder: Path) -> Any:
     except (ValueError, AssertionError, NotImplementedError, RuntimeError, ImportError) as refusal:
         raise Failed(f"the engine refuses this launch: {type(refusal).__name__}: {refusal}") from refusal
     if job.device == "cpu":
-        _declare(arguments, _ON_CPU)
+        declare(arguments, ON_CPU)
     return arguments
 
 
@@ -75,13 +76,14 @@ def _parsed(job: Job, folder: Path) -> argparse.Namespace:
     parser = _Parser(prog="sglang")
     seams.find("server arguments").add_cli_args(parser)
     given = parser.parse_args(["--model-path", "dummy", *job.options])
-    for name, value in _set_by_probe(job, folder).items():
+    for name, value in set_by_probe(job, folder).items():
         if hasattr(given, name):
             setattr(given, name, value)
     return given
 
 
-def _set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
+def set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
+    """The engine's fields that the probe sets, tiny checkpoints under `folder` among them. Raises Failed without any."""
     tiny = checkpoints(job.checkpoints)
     if tiny is None:
         raise Failed(f"no tiny checkpoint for {job.algorithm}: the doctor does not know what its draft is built from")
@@ -119,7 +121,7 @@ class _Parser(argparse.ArgumentParser):
         raise Failed(f"the engine refuses the command line: {message}")
 
 
-def _declare(arguments: Any, changes: Mapping[str, Any]) -> None:
+def declare(arguments: Any, changes: Mapping[str, Any]) -> None:
     """Say what differs on the CPU, as SGLang's own resolution steps do; older releases override, the oldest assign."""
     known = {name: value for name, value in changes.items() if hasattr(arguments, name)}
     if seams.present("declared resolution"):

@@ -24,7 +24,7 @@ from ddtree_doctor.engine.resolve import server_arguments
 from ddtree_doctor.engine.rule_log import RuleLog
 from ddtree_doctor.probe.child import Failed
 
-__all__ = ["Started", "capture", "opened", "prepare", "start"]
+__all__ = ["Started", "capture", "import_workers", "opened", "prepare", "start"]
 
 _PORT = 29555
 """Never opened on the CPU: the process groups are torch's fake ones. On a GPU a free one takes its place."""
@@ -80,7 +80,7 @@ def opened(job: Job, folder: Path) -> Started:
         # The scheduler does so where the model has experts; the tiny one has none where the launch's own has.
         seams.find("expert options")(*([arguments] if seams.older() else []))
     started = Started(job, arguments, seams.find("algorithms").from_string(_algorithm(arguments)), port=port)
-    _import_workers(started)
+    import_workers(started)
     # SGLang collects garbage before each capture: half a second each over all that its import left, none of it garbage.
     gc.freeze()
     return started
@@ -114,7 +114,7 @@ def _algorithm(arguments: Any) -> str | None:
     return name
 
 
-def _import_workers(started: Started) -> None:
+def import_workers(started: Started) -> None:
     """Load the modules that the workers are in, so that what is to be replaced in them is there."""
     seams.find("target worker")
     seams.find("decode runner")

@@ -74,6 +74,7 @@ def captured(what: ReplayJob, started: Started, watch: TritonWatch) -> None:
     from ddtree_doctor.engine.backend import captures
     from ddtree_doctor.engine.host import graphs_asked_for
     from ddtree_doctor.engine.replay.tape import Tape
+    from ddtree_doctor.engine.replay.weights import spread_all
     from ddtree_doctor.engine.shape import ragged_beyond_backend
     from ddtree_doctor.engine.start import capture
 
@@ -86,17 +87,7 @@ def captured(what: ReplayJob, started: Started, watch: TritonWatch) -> None:
     if started.failed:
         raise Failed(f"the engine's capture ended in an error: {started.failed}")
     graphs_asked_for()
-    _spread_weights(what, started)
-
-
-def _spread_weights(what: ReplayJob, started: Started) -> None:
-    """Drafts first: what they share with the target is then as for a target alone."""
-    from ddtree_doctor.engine import seams
-    from ddtree_doctor.engine.replay.weights import spread_weights
-
-    for drafting in getattr(started.draft, "_draft_model_runners", tuple)():
-        spread_weights(drafting.model, what.seed)
-    spread_weights(seams.field(started.target, "model runner").model, what.seed)
+    spread_all(started, what.seed)
 
 
 def suite_on(what: ReplayJob, started: Started, ground: Ground, watch: TritonWatch) -> Suite:

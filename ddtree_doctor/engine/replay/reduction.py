@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -138,7 +138,8 @@ class Trial:
 
         suite = replace(self.suite, passes=[], accesses=[], progress=lambda *_: None)
         if not graphs:
-            suite.stage.replay = partial(_as_replayed, suite.stage)
+            stage: Any = suite.stage
+            stage.replay = partial(_as_replayed, stage)
         with torch.no_grad():
             suite.run(scenarios)
         return {"passes": [asdict(one) for one in suite.passes], "accesses": [asdict(one) for one in suite.accesses]}

@@ -6,7 +6,9 @@ from typing import Any
 
 import torch
 
-__all__ = ["spread_weights"]
+from ddtree_doctor.engine import seams
+
+__all__ = ["spread_all", "spread_weights"]
 
 GAIN = 1.5
 
@@ -28,3 +30,10 @@ def spread_weights(model: Any, seed: int = 0) -> None:
                 GAIN / weight.shape[-1] ** 0.5
             )
             weight.copy_(drawn.to(weight.dtype))
+
+
+def spread_all(started: Any, seed: int = 0) -> None:
+    """The same for the models of all workers. Drafts first: what they share with the target is then the target's."""
+    for drafting in getattr(started.draft, "_draft_model_runners", tuple)():
+        spread_weights(drafting.model, seed)
+    spread_weights(seams.field(started.target, "model runner").model, seed)
