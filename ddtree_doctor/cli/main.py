@@ -18,8 +18,8 @@ from ddtree_doctor.errors import DoctorError
 
 __all__ = ["main", "parser", "run"]
 
-VERBS = ("check", "replay", "matrix", "sweep", "triage", "explain", "rules", "env")
-TAKE_COMMAND = ("check", "replay")
+VERBS = ("check", "replay", "bisect", "matrix", "sweep", "triage", "explain", "rules", "env")
+TAKE_COMMAND = ("check", "replay", "bisect")
 NO_VERDICT = 3
 DEBUG = "DDTREE_DOCTOR_DEBUG"
 

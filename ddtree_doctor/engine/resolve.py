@@ -83,7 +83,7 @@ def _parsed(job: Job, folder: Path) -> argparse.Namespace:
 
 
 def set_by_probe(job: Job, folder: Path) -> dict[str, Any]:
-    """The engine's fields that the probe sets, tiny checkpoints under `folder` among them. Raises Failed without any."""
+    """The engine's fields that the probe sets; tiny checkpoints are written under `folder`. Raises Failed without."""
     tiny = checkpoints(job.checkpoints)
     if tiny is None:
         raise Failed(f"no tiny checkpoint for {job.algorithm}: the doctor does not know what its draft is built from")

@@ -11,7 +11,7 @@ import ast
 import builtins
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from ddtree_doctor.reduction.modules import (
@@ -178,8 +178,6 @@ def defining(module: str, name: str) -> Place:
     if name in found.definitions:
         return module, name
     return defining(found.imports[name].module, found.imports[name].attribute)
-
-
 
 
 def _is_standard(found: Import) -> bool:

@@ -130,13 +130,13 @@ def global_names(node: ast.AST, inside: frozenset[str] = frozenset()) -> Iterato
         return
     if isinstance(node, ast.ClassDef):
         # What a class body binds are its attributes; the names that it reads are the module's.
-        own = {target for part in node.body for target in _names_of(part)}
+        attributes = {target for part in node.body for target in _names_of(part)}
         for child in (*node.bases, *node.keywords, *node.decorator_list, *node.body):
-            yield from (name for name in global_names(child, inside) if not (name.id in own and _stored(name)))
+            yield from (name for name in global_names(child, inside) if not (name.id in attributes and _stored(name)))
         return
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         targets = (name for part in node.generators for name in ast.walk(part.target))
-        inside = inside | {name.id for name in targets if isinstance(name, ast.Name)}
+        inside = inside.union(name.id for name in targets if isinstance(name, ast.Name))
     for label, value in ast.iter_fields(node):
         if label in ("annotation", "returns"):
             continue
@@ -161,7 +161,7 @@ def _bound(function: ast.FunctionDef | ast.Lambda) -> set[str]:
     """The names that a function binds itself: parameters, and what is assigned or defined in its body."""
     args = function.args
     found = {one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if one}
-    waiting = list(function.body) if isinstance(function.body, list) else [function.body]
+    waiting: list[ast.AST] = [*function.body] if isinstance(function.body, list) else [function.body]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -18,11 +18,15 @@ a stray access may be why logits differ, and a forward that is wrong by itself i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReductionJob:
-    """One reduction in one start: what to replay, the launch's facts and ledger as a bundle, the rule, "" for any."""
+    """One reduction in one start: what to replay, the launch's facts as a bundle, the rule, "" for any.
+
+    `listed` asks for the scenarios alone, none of them run.
+    """
 
     replay: ReplayJob
     bundle: str
     code: str = ""
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,9 @@ def taken(flat: Flat, modules: Collection[str], instead: Mapping[Place, str]) ->
     return "\n\n\n".join(parts)
 
 
-def _definitions(flat: Flat, module: Module, called: Mapping[Place, str], instead: Mapping[Place, str]) -> Iterator[str]:
+def _definitions(
+    flat: Flat, module: Module, called: Mapping[Place, str], instead: Mapping[Place, str]
+) -> Iterator[str]:
     done = set()
     for name, statements in module.definitions.items():
         if (module.name, name) in flat.wanted and statements[0] not in done:
@@ -44,13 +46,13 @@ class _Text:
     def __init__(self, module: Module, statement: ast.stmt, flat: Flat, called: Mapping[Place, str]) -> None:
         self.module, self.statement, self.flat, self.called = module, statement, flat, called
         self.lines = module.source.splitlines(keepends=True)
-        self.starts = [0]
+        self.starts: list[int] = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line))
 
     def edited(self) -> str:
         text, (begin, end) = self.module.source, (self._from(self.statement), self._span(self.statement)[1])
-        drops = [edit for edit in self._drops()]
+        drops = list(self._drops())
         edits = [edit for edit in self._renames() if not any(start <= edit[0] < stop for start, stop, _ in drops)]
         for start, stop, new in sorted({*drops, *edits}, reverse=True):
             text = text[:start] + new + text[stop:]
@@ -63,7 +65,7 @@ class _Text:
 
     def _from(self, statement: ast.stmt) -> int:
         """The beginning of its first line, decorators and comments before it included."""
-        first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))]) - 1
+        first: int = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))]) - 1
         while first and self.lines[first - 1].lstrip().startswith(b"#"):
             first -= 1
         return self.starts[first]

@@ -107,7 +107,7 @@ def written(case: Mapping[str, Any], *, name: str, command: str, details: str, r
         about=case["about"], command=command, details=details, release=release, name=name, version=__version__
     )
     tail = (
-        _TAIL.replace("PLUGIN", _plugin(plugin and plugin.register))
+        _TAIL.replace("PLUGIN", _plugin(plugin.register if plugin else None))
         .replace("PLATFORM", _platform())
         .replace("WATCH", watch)
     )

@@ -11,7 +11,7 @@ from ddtree_doctor.engine.replay.job import REPLAYED, ReplayJob
 from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.model import Launch
 
-__all__ = ["GPU_SIZES", "VARIANTS", "Cell", "GpuJob", "dtype_on", "gpu_job", "gpu_start"]
+__all__ = ["GPU_SIZES", "VARIANTS", "Cell", "GpuJob", "at_budget", "dtype_on", "gpu_job", "gpu_start"]
 
 GPU_SIZES = (1, 2, 4, 8, 16, 32)
 """Captured batch sizes: each power of two, so that 3, 7, 15 and 31 requests are padded."""
@@ -91,7 +91,7 @@ def gpu_start(launch: Launch, settings: Settings, cell: Cell, *, plugin: str = "
         device="cuda",
         substituted=tuple(_substituted(whole)),
     )
-    start = start if cell.budget is None else _at_budget(start, cell.budget)
+    start = start if cell.budget is None else at_budget(start, cell.budget)
     return replace(start, context=_context(start, settings, page))
 
 
@@ -110,8 +110,8 @@ def dtype_on(launch: Launch, backend: str | None) -> str:
     return given if given in allowed else HALF
 
 
-def _at_budget(start: Job, budget: int) -> Job:
-    """The same start with a tree of `budget` nodes and the root."""
+def at_budget(start: Job, budget: int) -> Job:
+    """The same start with a tree of `budget` nodes and the root. Raises UsageError where the algorithm has no tree."""
     if start.algorithm == "DDTREE":
         return replace(start, budget=budget, values={**start.values, "speculative_ddtree_budget": budget})
     if start.algorithm in BY_DRAFT_TOKENS:

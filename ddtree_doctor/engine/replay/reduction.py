@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from dacite import Config, from_dict
 
-from ddtree_doctor.checks import rules
 from ddtree_doctor.engine.copies import in_copies
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.replay.behaviour import captured, suite_on
 from ddtree_doctor.engine.replay.ground import LINEAR, chosen, ground_of, undriven
 from ddtree_doctor.facts.bundle import read_bundle
-from ddtree_doctor.judge import judge
-from ddtree_doctor.ledger import Ledger
-from ddtree_doctor.probe.child import Failed, progress, serve
+from ddtree_doctor.probe.child import Failed, serve
 from ddtree_doctor.reduction.record import CODES, Found, ReductionJob
 from ddtree_doctor.reduction.scenarios import Scenarios, reduced
+from ddtree_doctor.reduction.verdict import fired
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case
 
@@ -60,11 +58,13 @@ def reduction(job: ReductionJob) -> Found:
 
 def _found(job: ReductionJob, trial: Trial, scenarios: Scenarios) -> Found:
     """What comes of the scenarios on what was started."""
+    if job.listed:
+        return Found(before=len(scenarios), scenarios=tuple(one.to_json() for one in scenarios))
     whole = trial.seen(scenarios)
-    fired = trial.fired(whole)
-    code = next((code for code in CODES if code in fired and job.code in ("", code)), "")
+    broken = trial.fired(whole)
+    code = next((code for code in CODES if code in broken and job.code in ("", code)), "")
     if not code:
-        return Found(fired=fired, before=len(scenarios), tests=trial.tests)
+        return Found(fired=broken, before=len(scenarios), tests=trial.tests)
     trial.suite.oracle = lambda _: code == "DD302"
     smallest = reduced(
         scenarios,
@@ -74,7 +74,7 @@ def _found(job: ReductionJob, trial: Trial, scenarios: Scenarios) -> Found:
     )
     trial.suite.oracle = lambda _: True
     return Found(
-        fired=fired,
+        fired=broken,
         code=code,
         before=len(scenarios),
         scenarios=tuple(one.to_json() for one in smallest),
@@ -112,7 +112,6 @@ class Trial:
 
         A copy that dies ends a case as the engine's own errors do: it is a pass with that error.
         """
-        progress(f"case {self.tests + 1}", self.tests, 0)
         self.tests += 1
         (said,) = in_copies([partial(self._run, tuple(scenarios), graphs)])
         found: dict[str, Any] = said.get("answer") or {"passes": [_died(scenarios[0].name, said)]}
@@ -128,10 +127,8 @@ class Trial:
         return from_dict(Behaviour, {**asdict(blank), **found}, Config(cast=[tuple]))
 
     def fired(self, seen: Behaviour) -> dict[str, str]:
-        """Each rule about scenarios that finds something in a behaviour, and what it says."""
-        case = replace(self.case, ledger=Ledger(algorithm=seen.algorithm, behaviours=(seen,)))
-        outcomes = judge(case, [rule for rule in rules() if rule.code in CODES], "replay-cpu")
-        return {outcome.check.code: outcome.findings[0].message for outcome in outcomes if outcome.findings}
+        """Each rule that finds something in a behaviour, and what it says."""
+        return fired(self.case, seen)
 
     def _run(self, scenarios: Scenarios, graphs: bool) -> dict[str, Any]:
         import torch
