@@ -124,8 +124,9 @@ def _report(search: Search, found: Reduced, file: Path) -> Iterator[str]:
     yield f"{named(one.code)}: {one.fired[one.code]}" if one.code else f"fails by {search.check!r}"
     if others := sorted(set(one.fired) - {one.code}):
         yield f"  also fire       {', '.join(others)} (--code)"
+    names = ", ".join(each.name for each in found.scenarios)
     yield (
-        f"  smallest case   {scenarios} of {one.before} scenarios ({', '.join(each.name for each in found.scenarios)}); "
+        f"  smallest case   {scenarios} of {one.before} scenarios ({names}); "
         f"in it {sum(len(each.batches) for each in found.scenarios)} batches, {requests} requests, {nodes} drafted "
         f"nodes, {tokens} committed tokens; {one.tests} runs"
     )

@@ -44,9 +44,14 @@ class Flat:
     strings: set[str] = field(default_factory=set)
 
     def statements(self, *, standard: bool) -> list[str]:
-        """Import statements, of the standard library or of all else."""
-        found = {one.statement for one in self.imports.values() if _is_standard(one) == standard}
-        return sorted(found, key=lambda text: (text.startswith("from"), text))
+        """Import statements, of the standard library or of all else, one a module."""
+        found = [one for one in self.imports.values() if _is_standard(one) == standard]
+        plain = sorted({one.statement for one in found if not one.attribute})
+        names: dict[str, set[str]] = {}
+        for one in found:
+            if one.attribute:
+                names.setdefault(one.module, set()).add(one.statement.partition(" import ")[2])
+        return plain + [f"from {module} import {', '.join(sorted(some))}" for module, some in sorted(names.items())]
 
     def called(self) -> dict[Place, str]:
         """The name of each definition in the flat file."""

@@ -144,7 +144,7 @@ class Search:
             case_data(sized(start, sizes), code, found.scenarios, f"{what}: a verify pass of SGLang, reduced"),
             name=self.name,
             command=self.case.facts.launch.command,
-            details="\n".join(_details(found, sides)),
+            details=tuple(_details(found, sides)),
             release=f"SGLang {release}",
             watched=code in ("", "DD307") or bool(found.seen and found.seen.accesses),
         )

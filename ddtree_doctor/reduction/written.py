@@ -7,7 +7,7 @@ import pprint
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import indent
+from textwrap import indent, wrap
 from typing import Any
 
 from ddtree_doctor import __version__
@@ -29,15 +29,21 @@ _BACKEND = ("ddtree_doctor.engine.backend", "RecordingBackend")
 _CALLED_BY_OTHERS = (_BACKEND, ("ddtree_doctor.engine.replay.launches", "_PatchedOnce"))
 """Classes that SGLang and Triton call: all of their methods go into the file."""
 
+_IMPORTED = {
+    "Any": Import("typing", "Any", "from typing import Any"),
+    "os": Import("os", statement="import os"),
+    "sys": Import("sys", statement="import sys"),
+}
 _TABLES = ("REACHES", "OLDER", "SERVING", "FIELDS")
 
 _HEAD = '''\
 #!/usr/bin/env python3
 """{about}
 
-    {command}
+{command}
 
 {details}
+
 Run it where SGLang is installed (written for {release}); it needs no GPU, no model files and no network, and takes
 about 15 seconds:
 
@@ -83,7 +89,7 @@ def case_data(job: Job, code: str, scenarios: Sequence[Any], about: str) -> dict
         "paths": paths,
         "models": models,
         "plugin": job.plugin,
-        "plugin_options": dict(job.values) if job.plugin else {},
+        "plugin_options": _plugin_options(job),
         "environment": dict(job.environment),
         "expert_gather": job.expert_gather,
         "gpu_mib": job.gpu_mib,
@@ -92,7 +98,15 @@ def case_data(job: Job, code: str, scenarios: Sequence[Any], about: str) -> dict
     }
 
 
-def written(case: Mapping[str, Any], *, name: str, command: str, details: str, release: str, watched: bool) -> str:
+def _plugin_options(job: Job) -> dict[str, Any]:
+    """What the launch gives of the options that its plugin declares."""
+    known = {option.name for option in plugin_named(job.plugin).options} if job.plugin else set()
+    return {name: value for name, value in job.values.items() if name in known}
+
+
+def written(
+    case: Mapping[str, Any], *, name: str, command: str, details: Sequence[str], release: str, watched: bool
+) -> str:
     """The text of the file `name` for a case of `case_data`. `watched` lets it look for stray memory accesses."""
     watch = "TritonWatch" if watched else "Unwatched"
     roots = [(_ALONE, "become_host"), (_ALONE, "reproduce"), (_WATCH, watch), _BACKEND]
@@ -101,10 +115,15 @@ def written(case: Mapping[str, Any], *, name: str, command: str, details: str, r
         roots.append(_place(plugin.register))
     flat = flattened(roots, cut=[(_REACHES, table) for table in _TABLES], whole=_CALLED_BY_OTHERS)
     flat.wanted.add((_REACHES, "Reach"))
-    flat.imports["Any"] = Import("typing", "Any", "from typing import Any")
+    flat.imports |= _IMPORTED
     support = [name for name in flat.modules() if name != _ALONE]
     head = _HEAD.format(
-        about=case["about"], command=command, details=details, release=release, name=name, version=__version__
+        about=_quoted(case["about"], ""),
+        command=_quoted(command, "    "),
+        details="\n".join(_quoted(line, "") for line in details),
+        release=release,
+        name=_quoted(name, ""),
+        version=__version__,
     )
     tail = (
         _TAIL.replace("PLUGIN", _plugin(plugin.register if plugin else None))
@@ -113,7 +132,7 @@ def written(case: Mapping[str, Any], *, name: str, command: str, details: str, r
     )
     parts = (
         head + "\nfrom __future__ import annotations",
-        "\n".join(sorted({*flat.statements(standard=True), "import os", "import sys"}, key=_imports_first)),
+        "\n".join(flat.statements(standard=True)),
         'os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported',
         "\n".join(flat.statements(standard=False)),
         f"CASE = {pprint.pformat(dict(case), width=118, sort_dicts=False, compact=True)}",
@@ -124,8 +143,10 @@ def written(case: Mapping[str, Any], *, name: str, command: str, details: str, r
     return "\n\n\n".join(parts)
 
 
-def _imports_first(statement: str) -> tuple[bool, str]:
-    return statement.startswith("from"), statement
+def _quoted(text: str, margin: str) -> str:
+    """Text as it may stand in a docstring, in lines of at most 118 characters."""
+    safe = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+    return "\n".join(wrap(safe, 118, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False))
 
 
 def _place(dotted: str) -> tuple[str, str]:
@@ -142,7 +163,7 @@ def _plugin(register: str | None) -> str:
 def _platform() -> str:
     """The platform's module as it stands, without its docstring, what it exports and its imports from the package."""
     source = module_of(_PLATFORM).source.decode()
-    body = source[source.index("import torch\n") :].splitlines()
+    body = source[source.index("from sglang") :].splitlines()
     kept = "\n".join(line for line in body if not line.startswith(("from __", "from ddtree_doctor", "__all__")))
     return indent(kept, "    ").rstrip()
 
