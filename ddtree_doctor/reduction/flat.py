@@ -84,9 +84,10 @@ class Flat:
 def flattened(roots: Collection[Place], *, cut: Collection[Place] = (), whole: Collection[Place] = ()) -> Flat:
     """All that the `roots` need, transitively; what those in `cut` would need is not followed.
 
-    Classes in `whole` keep every method, as do those that derive from something elsewhere: others call them.
+    The roots and classes in `whole` keep every method, as do those that have a base: others call them.
     """
     unused: frozenset[ast.stmt] = frozenset()
+    whole = {*whole, *roots}
     while True:
         flat = _gathered(roots, cut, unused)
         found = unused | _uncalled(flat, whole)

@@ -87,10 +87,17 @@ class Search:
     def _probes(self) -> Probes:
         return Probes(case=self.case, deadline=self.deadline)
 
+    def by_rule_alone(self) -> Reduced:
+        """The smallest case at the captured sizes of the start, in one start of the engine; no axis is looked at."""
+        start, probes = self._start(), self._probes()
+        with step("looking for a scenario that fails and making it smaller"):
+            found = probes.reduced(start, ReplayJob(start={}, sizes=self.sizes, only=self.only), code=self.code)
+        text = self._text(start, found, self.sizes, ()) if found.code else ""
+        return Reduced(found=found, sizes=self.sizes, text=text)
+
     def _by_rule(self) -> Reduced:
         start, probes = self._start(), self._probes()
-        with step("looking for a scenario that fails"):
-            found = probes.reduced(start, ReplayJob(start={}, sizes=self.sizes, only=self.only), code=self.code)
+        found = self.by_rule_alone().found
         if not found.code:
             return Reduced(found=found)
         with step("leaving captured sizes out"):
