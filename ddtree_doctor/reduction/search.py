@@ -11,8 +11,9 @@ from pathlib import Path
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.mutants import mutant_file
 from ddtree_doctor.engine.plugins import plugin_named
-from ddtree_doctor.engine.replay.ground import LINEAR
+from ddtree_doctor.engine.replay.ground import LINEAR, UNDRIVEN
 from ddtree_doctor.engine.replay.job import CPU_SIZES, ReplayJob, replay_job
+from ddtree_doctor.errors import UsageError
 from ddtree_doctor.probe.reduction import Probes, sized
 from ddtree_doctor.progress import step
 from ddtree_doctor.reduction.axes import Axis, axes, captured_sizes
@@ -80,9 +81,16 @@ class Search:
         return done.returncode == 1
 
     def _start(self) -> Job:
+        """The start that is searched. Raises UsageError for a launch whose verify passes cannot be replayed."""
         chosen = plugin_named(self.plugin).name if self.plugin else ""
         mutant = mutant_file(self.mutant) if self.mutant else ""
-        return replay_job(self.case.facts.launch, self.case.settings, plugin=chosen, mutant=mutant)
+        start = replay_job(self.case.facts.launch, self.case.settings, plugin=chosen, mutant=mutant)
+        graph = self.case.settings.cuda_graph
+        if graph.known and graph.value is False:
+            raise UsageError("launch: CUDA graphs are off in it, so nothing is replayed; bisect one that has them")
+        if start.algorithm in UNDRIVEN:
+            raise UsageError(f"launch: bisect does not cover {start.algorithm}: {UNDRIVEN[start.algorithm]}")
+        return start
 
     def _probes(self) -> Probes:
         return Probes(case=self.case, deadline=self.deadline)

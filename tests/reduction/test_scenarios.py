@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +37,7 @@ def test_a_tree_that_branches_is_left_with_two_siblings():
 def test_a_batch_that_shrinks_is_left_with_one_request_fewer():
     def fails(some):
         sizes = [[batch.size for batch in scenario.batches] for scenario in some]
-        return any(later < before for one in sizes for before, later in zip(one, one[1:], strict=False))
+        return any(later < before for one in sizes for before, later in pairwise(one))
 
     (one,) = reduced(SCENARIOS, fails)
     assert [batch.size for batch in one.batches] == [2, 1]

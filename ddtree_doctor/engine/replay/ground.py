@@ -10,10 +10,17 @@ from ddtree_doctor.replay.catalogue import Ground, catalogue
 from ddtree_doctor.replay.scenario import Scenario
 from ddtree_doctor.replay.shapes import CHAINS, TREES
 
-__all__ = ["LINEAR", "chosen", "ground_of", "undriven"]
+__all__ = ["LINEAR", "UNDRIVEN", "chosen", "ground_of", "undriven"]
 
 LINEAR = frozenset({"DFLASH", "DSPARK"})
 """Algorithms that verify a chain and whose attention is given no tree mask."""
+
+UNDRIVEN = {
+    "DSPARK": "verify was not replayed: its rows are ragged, and triton, which stands in for the launch's attention "
+    "backend, has no graphs for such",
+    "UNO": "verify was not replayed: the worker packs its blocks itself",
+}
+"""Algorithms whose graphs no scenario can be driven through, and why."""
 
 
 def ground_of(runner: Any, algorithm: str, context: int) -> Ground:
@@ -40,12 +47,7 @@ def chosen(what: ReplayJob, ground: Ground) -> tuple[Scenario, ...]:
 def undriven(runner: Any, algorithm: str) -> str:
     """Why scenarios cannot be driven through this target's graphs, "" where they can."""
     for holds, why in (
-        (
-            algorithm == "DSPARK",
-            "verify was not replayed: its rows are ragged, and triton, which stands in for the launch's attention "
-            "backend, has no graphs for such",
-        ),
-        (algorithm == "UNO", "verify was not replayed: the worker packs its blocks itself"),
+        *((algorithm == name, why) for name, why in UNDRIVEN.items()),
         (
             hasattr(runner.token_to_kv_pool, "swa_kv_pool"),
             "verify was not replayed by scenarios: layers with a sliding window take slots that only the scheduler's "
