@@ -112,7 +112,7 @@ def _others(found: Reduced) -> str:
 
 
 def _patched(search: Search) -> str:
-    return f" --apply {search.mutant}.py" if search.mutant else ""
+    return " --apply MUTANT, the mutant's file" if search.mutant else ""
 
 
 def _report(search: Search, found: Reduced, file: Path) -> Iterator[str]:

@@ -51,7 +51,7 @@ def axes(probes: Probes, start: Job, found: Found, sizes: Sequence[int], before:
         return (
             _graph(found),
             plain.result(),
-            Axis(name="captured sizes", verdict=f"fails with {_listed(sizes)} of {_listed(before)}"),
+            Axis(name="captured sizes", verdict=f"fails with graphs for {_listed(sizes)} only (of {_listed(before)})"),
             narrow.result(),
             Axis(
                 name="backend",

@@ -53,7 +53,8 @@ class _Text:
     def edited(self) -> str:
         text, (begin, end) = self.module.source, (self._from(self.statement), self._span(self.statement)[1])
         drops = list(self._drops())
-        edits = [edit for edit in self._renames() if not any(start <= edit[0] < stop for start, stop, _ in drops)]
+        changes = (*self._renames(), *self._first_lines())
+        edits = [edit for edit in changes if not any(start <= edit[0] < stop for start, stop, _ in drops)]
         for start, stop, new in sorted({*drops, *edits}, reverse=True):
             text = text[:start] + new + text[stop:]
             end += len(new) - (stop - start)
@@ -78,6 +79,15 @@ class _Text:
             if part in self.flat.unused:
                 start = self._from(part)
                 yield start - (self.module.source[start - 2 : start] == b"\n\n"), self.starts[part.end_lineno], b""
+
+    def _first_lines(self) -> Iterator[Edit]:
+        """Docstrings cut to their first line: the rest speaks to who calls from elsewhere."""
+        for node in ast.walk(self.statement):
+            text = isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node)
+            if text and "\n" in text:
+                said = node.body[0]  # type: ignore[attr-defined]
+                start = self.starts[said.lineno - 1] + len(self.lines[said.lineno - 1].rstrip())
+                yield start, self._span(said)[1], b'"""'
 
     def _renames(self) -> Iterator[Edit]:
         name = getattr(self.statement, "name", "")

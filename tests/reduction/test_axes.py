@@ -68,7 +68,7 @@ def test_a_case_that_fails_everywhere_says_so_on_each_axis():
     seen = verdicts(lambda *_: behaviour(apart=True), found(eager={"DD301": "…"}))
     assert seen["graph"].verdict.startswith("the eager forward fails by itself")
     assert seen["speculation"].verdict == "off fails too, by DD301"
-    assert seen["captured sizes"].verdict == "fails with 2 of 1, 2, 4"
+    assert seen["captured sizes"].verdict == "fails with graphs for 2 only (of 1, 2, 4)"
     assert seen["budget"].verdict == "fails at 2 nodes; the launch has 6"
 
 
