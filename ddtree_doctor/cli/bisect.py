@@ -125,11 +125,10 @@ def _report(search: Search, found: Reduced, file: Path) -> Iterator[str]:
     if others := sorted(set(one.fired) - {one.code}):
         yield f"  also fire       {', '.join(others)} (--code)"
     names = ", ".join(each.name for each in found.scenarios)
-    yield (
-        f"  smallest case   {scenarios} of {one.before} scenarios ({names}); "
-        f"in it {sum(len(each.batches) for each in found.scenarios)} batches, {requests} requests, {nodes} drafted "
-        f"nodes, {tokens} committed tokens; {one.tests} runs"
-    )
+    batches = sum(len(each.batches) for each in found.scenarios)
+    yield f"  smallest case   {scenarios} of {one.before} scenarios ({names}), found in {one.tests} runs"
+    left = {"batches": batches, "requests": requests, "drafted nodes": nodes, "committed tokens": tokens}
+    yield "  left in it      " + ", ".join(f"{name}: {count}" for name, count in left.items())
     for axis in found.axes:
         yield f"  {axis.name:<15} {axis.verdict}"
     yield f"  written         {file} ({found.text.count(chr(10))} lines)"

@@ -38,10 +38,10 @@ class Found:
     its behaviour, `eager` what rules say where the same runs without any graph. `tests` counts the cases that were run.
     """
 
+    before: int
+    tests: int
     fired: Mapping[str, str] = field(default_factory=dict)
     code: str = ""
-    before: int = 0
     scenarios: tuple[Any, ...] = ()
     seen: Behaviour | None = None
     eager: Mapping[str, str] = field(default_factory=dict)
-    tests: int = 0

@@ -57,7 +57,7 @@ def test_a_fault_is_reported_with_its_case_and_axes_and_written(doctor, ngram, s
     file = tmp_path / "ddtree-bisect-DD302.py"
     assert file.read_text() == REDUCED.text
     assert doctor.out.startswith("DD302 tree-row-differs-from-its-path: 1 of 1 passes differ\n")
-    assert "1 of 16 scenarios (tree/ddtree)" in doctor.out
+    assert "1 of 16 scenarios (tree/ddtree), found in 12 runs" in doctor.out
     assert "also fire       DD301" in doctor.out
     assert "the eager forward fails by itself" in doctor.out
     assert "python ddtree-bisect-DD302.py" in doctor.out

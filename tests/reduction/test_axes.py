@@ -45,7 +45,7 @@ def found(nodes: int = 2, **changes) -> Found:
     request = {"slot": 0, "prefix": 1, "parents": [-1] + [0] * nodes, "tokens": [3] * (nodes + 1)}
     request |= {"pads": 6 - nodes, "pad_token": 0}
     scenario = {"name": "s", "page_size": 4, "batches": [[request]]}
-    return replace(Found(code="DD301", before=9, scenarios=(scenario,), seen=behaviour(apart=True)), **changes)
+    return replace(Found(code="DD301", before=9, tests=4, scenarios=(scenario,), seen=behaviour(apart=True)), **changes)
 
 
 class Answers:
