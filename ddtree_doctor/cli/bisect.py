@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     search = _search(options)
     found = search.run()
     if not found.found.scenarios:
-        print(f"nothing fails: {found.found.before} scenarios, {_others(found)}; no file was written")
+        print(f"nothing fails in {found.found.before} scenarios{_others(found)}; no file was written")
         return 0
     file = Path(options.out or f"ddtree-bisect-{found.found.code or options.code or 'check'}.py")
     _demand_free(file, options.force)
@@ -108,7 +108,7 @@ def _demand_free(file: Path, force: bool) -> None:
 
 def _others(found: Reduced) -> str:
     fired = sorted(found.found.fired)
-    return f"though {', '.join(fired)} fire (--code)" if fired else f"{found.found.tests} runs"
+    return f", though {', '.join(fired)} fire (--code)" if fired else ""
 
 
 def _patched(search: Search) -> str:

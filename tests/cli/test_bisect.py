@@ -66,7 +66,7 @@ def test_a_fault_is_reported_with_its_case_and_axes_and_written(doctor, ngram, s
 def test_where_nothing_fails_it_says_so_and_writes_nothing(doctor, ngram, searched, tmp_path):
     searched(Reduced(found=Found(before=16, tests=1)))
     assert doctor("bisect", ngram) == 0
-    assert doctor.out.startswith("nothing fails: 16 scenarios")
+    assert doctor.out.startswith("nothing fails in 16 scenarios; no file")
     assert list(tmp_path.iterdir()) == []
 
 
