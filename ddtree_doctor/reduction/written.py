@@ -33,6 +33,7 @@ _IMPORTED = {
     "Any": Import("typing", "Any", "from typing import Any"),
     "os": Import("os", statement="import os"),
     "sys": Import("sys", statement="import sys"),
+    "traceback": Import("traceback", statement="import traceback"),
 }
 _TABLES = ("REACHES", "OLDER", "SERVING", "FIELDS")
 
@@ -47,7 +48,7 @@ _HEAD = '''\
 Run it where SGLang is installed (written for {release}); it needs no GPU, no model files and no network, and takes
 about 15 seconds:
 
-    python {name}                 exit status 1: it fails; 0: it does not
+    python {name}                 exit status 1: it fails; 0: it does not; 125: it could not run
     python {name} --apply FILE    the same once FILE's apply() has changed SGLang: a patch to try
 
 SGLang's own workers start on the CPU with a tiny random model, its Triton kernels run in Triton's interpreter, and its
@@ -55,6 +56,16 @@ graph runner captures into a tape that is replayed. `reproduce` says what is com
 Written by ddtree-doctor {version}, which it does not need.
 """
 '''
+
+_COULD_NOT_RUN = '''\
+def could_not_run(*error: Any) -> None:
+    """An error that is none of a verify pass says nothing of the case: 125, which `git bisect run` skips."""
+    traceback.print_exception(*error)
+    sys.stdout.flush()
+    os._exit(125)
+
+
+sys.excepthook = could_not_run'''
 
 _TAIL = '''\
 def platform() -> str:
@@ -133,6 +144,7 @@ def written(
     parts = (
         head + "\nfrom __future__ import annotations",
         "\n".join(flat.statements(standard=True)),
+        _COULD_NOT_RUN,
         'os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported',
         "\n".join(flat.statements(standard=False)),
         f"CASE = {pprint.pformat(dict(case), width=118, sort_dicts=False, compact=True)}",

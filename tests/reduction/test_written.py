@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -113,3 +114,12 @@ def test_a_case_is_plain_data_without_paths_of_this_machine():
 def test_no_command_can_end_the_docstring_or_change_the_code(command):
     plain, hostile = ast.parse(file_of(START)), ast.parse(file_of(START, command=command))
     assert ast.dump(ast.Module(plain.body[1:], [])) == ast.dump(ast.Module(hostile.body[1:], []))
+
+
+def test_an_error_of_the_file_itself_is_no_verdict(tmp_path):
+    file = tmp_path / "case.py"
+    file.write_text(file_of(START))
+    blocked = "import runpy, sys; sys.modules['triton'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
+    ran = subprocess.run([sys.executable, "-c", blocked, str(file)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 125
+    assert "triton" in ran.stderr
