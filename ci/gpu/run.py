@@ -161,8 +161,8 @@ def faults(here: Here) -> Any:
 
 
 def behaviour_mutants(here: Here, *names: str) -> Any:
-    """The behaviour mutants of the CPU, on the GPU; those of what a worker keeps are not for this tier."""
-    meant = [name for name in mutants() if _twin(name).startswith("DD4") and _twin(name) != "DD405"]
+    """The behaviour mutants of the CPU, on the GPU; those that show in served rounds alone are not for this tier."""
+    meant = [name for name in mutants() if _twin(name).startswith("DD4") and "rounds" not in module_of(name).SCENARIOS]
     return each_of(here, names or meant, killed)
 
 

@@ -35,7 +35,7 @@ from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.probe.process import Limits, Outcome, Progress, module, run
 from ddtree_doctor.probe.replay import read_behaviours
-from ddtree_doctor.replay.record import Behaviour
+from ddtree_doctor.replay.record import Access, Behaviour
 from ddtree_doctor.replay.sanitizer import complete, read_report
 
 __all__ = ["AT_ONCE", "Tell", "behave_gpu", "cells", "sanitize"]
@@ -128,7 +128,11 @@ def sanitize(
     gate = _Gate()
 
     def under(tool: str) -> Behaviour:
-        return gate.passed(asked, job, lambda: _sanitized(path, tool, job, deadline, tell(asked)), sanitizer=tool)
+        reports: list[Access] = []
+        seen = gate.passed(
+            asked, job, lambda: _sanitized(path, tool, job, deadline, tell(asked), reports), sanitizer=tool
+        )
+        return replace(seen, reports=tuple(reports))
 
     return tuple(map(under, tools))
 
@@ -143,19 +147,21 @@ def _probed(job: GpuJob, deadline: float, progress: Progress) -> Outcome:
     return run(module(_CHILD), asdict(job), limits=limits, progress=progress)
 
 
-def _sanitized(path: str, tool: str, job: GpuJob, deadline: float, progress: Progress) -> Outcome:
-    """The outcome of a probe under the tool; an answer gets the tool's reports."""
+def _sanitized(
+    path: str, tool: str, job: GpuJob, deadline: float, progress: Progress, reports: list[Access]
+) -> Outcome:
+    """The outcome of a probe under the tool. What the tool reported is added to `reports`, also where it ended it."""
     with tempfile.TemporaryDirectory(prefix="sanitizer-") as folder:
         log = Path(folder) / "report"
         command = [path, "--tool", tool, "--log-file", str(log), "--print-limit", "1000", *_options(tool)]
         limits = Limits(deadline=deadline, start=min(deadline, 4 * START_S), disk=DISK)
         outcome = run([*command, *module(_CHILD)], asdict(job), limits=limits, progress=progress)
         text = log.read_text(errors="replace") if log.exists() else ""
+    reports += read_report(text, ", ".join(job.only))
     if outcome.kind != "ok":
         return replace(outcome, why=f"under {_SANITIZER} {tool}: {outcome.why}")
-    reports = [asdict(one) for one in read_report(text, ", ".join(job.only))]
     cut = "" if complete(text) else f"{_SANITIZER} {tool} came to no summary"
-    answer = [{**one, "reports": reports, "unknown": one["unknown"] or cut} for one in outcome.answer]
+    answer = [{**one, "unknown": one["unknown"] or cut} for one in outcome.answer]
     return replace(outcome, answer=answer)
 
 

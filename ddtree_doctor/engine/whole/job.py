@@ -23,8 +23,8 @@ VOCABULARY = range(10, 256)
 
 SIZES = (1, 2, 4)
 TOKENS = {"cpu": 12, "cuda": 48}
-TAKES_FLOAT32 = frozenset({"triton"})
-"""Attention backends with float32 kernels, in which two best logits hardly ever tie."""
+FINEST = {"cpu": "float32", "cuda": "float16"}
+"""The finest dtype that the engine's kernels take: the finer, the fewer ties between the two best logits."""
 
 BFLOAT16_DRAFTS = frozenset({"DFLASH", "DDTREE", "DSPARK"})
 """Algorithms whose draft SGLang feeds bfloat16, whatever the model is in, where it runs eager."""
@@ -126,8 +126,7 @@ def _settings(start: Job, *, graphs: bool) -> dict[str, Any]:
 
 
 def _dtype(start: Job) -> str:
-    backend = "triton" if start.device == "cpu" else start.fixed.get("attention_backend")
-    return "float32" if backend in TAKES_FLOAT32 and start.algorithm not in BFLOAT16_DRAFTS else HALF
+    return HALF if start.algorithm in BFLOAT16_DRAFTS else FINEST[start.device]
 
 
 def _without_speculation(start: Job, launch: Launch) -> Job:

@@ -60,16 +60,11 @@ def test_a_mutant_is_never_in_a_run_that_is_trusted():
 
 
 @pytest.mark.parametrize(
-    ("words", "dtype"),
-    [
-        ((*NGRAM, "--attention-backend", "triton"), "float32"),
-        ((*NGRAM, "--attention-backend", "flashinfer"), "bfloat16"),
-        (NGRAM, "bfloat16"),
-        ((*DFLASH, "--attention-backend", "triton"), "bfloat16"),
-    ],
+    ("words", "host", "dtype"),
+    [(NGRAM, "gpu", "float16"), (NGRAM, "cpu", "float32"), (DFLASH, "gpu", "bfloat16"), (DFLASH, "cpu", "bfloat16")],
 )
-def test_float32_is_taken_where_backend_and_draft_take_it_and_by_all_runs_alike(words, dtype):
-    assert {one.start["fixed"]["dtype"] for one in jobs(*words, host="gpu")} == {dtype}
+def test_all_runs_have_the_finest_dtype_that_engine_and_draft_take(words, host, dtype):
+    assert {one.start["fixed"]["dtype"] for one in jobs(*words, host=host)} == {dtype}
 
 
 def test_a_run_that_said_nothing_yet_is_named_by_what_it_is():
