@@ -48,6 +48,9 @@ DISK = 8 << 30
 """Bytes that a probe may write to its folder: compilers of kernels leave much there."""
 
 SANITIZED_SCENARIO = ("captured/2",)
+PADDING = 8192
+"""Bytes behind each allocation under memcheck, more than a row of any tensor of the tiny models."""
+
 _DEBUG = "DDTREE_DOCTOR_DEBUG"
 """Set, the end of what a failed probe printed goes to standard error."""
 
@@ -166,8 +169,9 @@ def _sanitized(
 
 
 def _options(tool: str) -> tuple[str, ...]:
-    # Errors of API calls that a library makes on purpose and handles are nobody's fault.
-    return ("--report-api-errors", "no") if tool == "memcheck" else ()
+    # Errors of API calls that a library makes on purpose and handles are nobody's fault. What is right behind one
+    # allocation may be another one, in which every access is fine: padding keeps them apart.
+    return ("--report-api-errors", "no", "--padding", str(PADDING)) if tool == "memcheck" else ()
 
 
 @dataclass(slots=True)
