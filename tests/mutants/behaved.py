@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ddtree_doctor.checks import rules
+from ddtree_doctor.checks.whole import Whole
 from ddtree_doctor.engine.mutants import mutants
 from ddtree_doctor.judge import Outcome, judge
 from ddtree_doctor.ledger import Ledger
@@ -13,7 +14,7 @@ from ddtree_doctor.probe.warm import behave_each
 from ddtree_doctor.replay.record import Behaviour
 from tests.mutants.observed import PATIENCE, Group, case_of, group_of, mutant
 
-BEHAVIOUR = tuple(rule for rule in rules() if rule.tier == "replay-cpu")
+BEHAVIOUR = tuple(rule for rule in rules() if rule.tier == "replay-cpu" and not issubclass(rule, Whole))
 CODES = {rule.code for rule in BEHAVIOUR}
 NAMES = tuple(name for name in mutants() if mutant(name).KILLED_BY in CODES)
 """The mutants that a behaviour rule is to find."""

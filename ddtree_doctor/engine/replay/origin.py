@@ -13,15 +13,17 @@ from ddtree_doctor.engine import seams
 
 __all__ = ["disown"]
 
-_OURS = Path(seams.__file__).parent
+_OURS = __name__.partition(".replay")[0]
+"""The package of what knows the engine."""
 
 
 def disown(error: BaseException) -> None:
     """Raise MovedSeam where `error` is the doctor's own, with the line that raised it; nothing otherwise."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     if not isinstance(error, (TypeError, AttributeError)) or not frames:
         return
-    last = frames[-1]
-    if Path(last.filename).is_relative_to(_OURS):
+    module = frames[-1].f_globals.get("__name__", "")
+    if module == _OURS or module.startswith(f"{_OURS}."):
+        last = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error}; {Path(last.filename).name}:{last.lineno}"
         raise seams.MovedSeam("what the doctor calls by itself", "moved", text) from error

@@ -1,19 +1,16 @@
-from pathlib import Path
-
 import pytest
 
-from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.replay.origin import disown
 from ddtree_doctor.engine.seams import MovedSeam
 
-OURS = Path(seams.__file__).parent / "replay" / "invented.py"
-ENGINE = "/site-packages/sglang/srt/invented.py"
+OURS = "ddtree_doctor.engine.replay.invented"
+ENGINE = "sglang.srt.invented"
 
 
-def raised(source, file, **names):
-    """What running `source` as line 1 of `file` raises."""
+def raised(source, module, **names):
+    """What running `source` as line 1 of `module` raises."""
     try:
-        exec(compile(source, str(file), "exec"), names)
+        exec(compile(source, f"/{module.replace('.', '/')}.py", "exec"), {"__name__": module, **names})
     except Exception as error:
         return error
     raise AssertionError("nothing was raised")
@@ -28,7 +25,7 @@ def test_what_the_doctor_s_own_line_reaches_for_in_vain_is_a_moved_seam_with_its
 @pytest.mark.parametrize("source", ["owner.width", "owner()"])
 def test_the_same_in_the_engine_s_line_is_the_engine_s(source):
     def engine():
-        exec(compile(source, ENGINE, "exec"), {"owner": object()})
+        exec(compile(source, "<engine>", "exec"), {"__name__": ENGINE, "owner": object()})
 
     disown(raised(source, ENGINE, owner=object()))
     disown(raised("call()", OURS, call=engine))
