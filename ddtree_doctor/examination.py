@@ -111,7 +111,7 @@ def _ledger(case: Case, plan: Plan) -> Ledger:
         if not plan.reaches("replay-cpu"):
             return shapes.result()
         behaviours = pool.submit(behave_roles, launch, settings, plugin=plan.plugin, deadline=plan.deadline)
-        seen = (*behaviours.result(),)
+        seen = behaviours.result()
         if plan.reaches("replay-gpu"):
             # Alone: what runs beside it takes the cores that its kernels are compiled on.
             seen = (*seen, *behave_gpu(launch, settings, plugin=plan.plugin, deadline=plan.deadline))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ddtree_doctor.knowledge import NotApplicable, NotKnown
+from ddtree_doctor.ledger import Ledger
+from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case, Check, Finding
 from ddtree_doctor.tiers import TIERS
 
-__all__ = ["BLOCKING", "Outcome", "exit_status", "judge", "refusal", "verdict"]
+__all__ = ["BLOCKING", "Outcome", "exit_status", "judge", "judge_alone", "refusal", "verdict"]
 
 BLOCKING = {("error", "certain"), ("error", "likely")}
 
@@ -41,6 +43,11 @@ def refusal(outcomes: Iterable[Outcome]) -> str:
         if outcome.check.refuses and any((f.severity, f.confidence) in BLOCKING for f in outcome.findings):
             return f"not run: the engine does not start on this launch ({outcome.check.code})"
     return ""
+
+
+def judge_alone(case: Case, seen: Behaviour, checks: Iterable[type[Check]], tier: str) -> tuple[Outcome, ...]:
+    """Every rule's outcome on one behaviour of the case, as if nothing else had been seen of it."""
+    return judge(replace(case, ledger=Ledger(algorithm=seen.algorithm, behaviours=(seen,))), checks, tier)
 
 
 def _not_reached(check: type[Check], tier: str) -> str:

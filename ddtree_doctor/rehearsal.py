@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ddtree_doctor import __version__
 from ddtree_doctor.contract.build import build
 from ddtree_doctor.facts.model import Facts, Host
-from ddtree_doctor.judge import BLOCKING, judge
+from ddtree_doctor.judge import BLOCKING, judge_alone
 from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.progress import counted
 from ddtree_doctor.replay.arch import Measured, Run
@@ -133,11 +133,9 @@ def measured_run(cases: Sequence[Case], host: Host, command: str) -> Run:
 
 
 def _cell(case: Case, seen: Behaviour) -> Measured:
-    assert case.ledger is not None
     tier, prefix = HOSTS["gpu"]
-    alone = replace(case, ledger=replace(case.ledger, behaviours=(seen,)))
     rules = [rule for rule in import_module("ddtree_doctor.checks").rules() if rule.code.startswith(prefix)]
-    findings = [finding for outcome in judge(alone, rules, tier) for finding in outcome.findings]
+    findings = [finding for outcome in judge_alone(case, seen, rules, tier) for finding in outcome.findings]
     blocked = any((finding.severity, finding.confidence) in BLOCKING for finding in findings)
     return Measured(
         algorithm=seen.algorithm,

@@ -9,7 +9,7 @@ from typing import Any
 from dacite import Config, DaciteError, from_dict
 
 from ddtree_doctor.engine.job import Job
-from ddtree_doctor.engine.replay.job import CPU_SIZES, ReplayJob
+from ddtree_doctor.engine.replay.job import CPU_SIZES, ReplayJob, sized
 from ddtree_doctor.errors import DoctorError
 from ddtree_doctor.facts.bundle import bundle_of
 from ddtree_doctor.probe.process import Limits, module, run
@@ -18,7 +18,7 @@ from ddtree_doctor.reduction.record import Found, ReductionJob
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case
 
-__all__ = ["Probes", "sized"]
+__all__ = ["Probes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,3 @@ class Probes:
 
     def _limits(self) -> Limits:
         return Limits(deadline=self.deadline, start=min(self.deadline, Limits().start))
-
-
-def sized(start: Job, sizes: Sequence[int]) -> Job:
-    """The same start with these captured batch sizes."""
-    captured = {"cuda_graph_bs_decode": list(sizes), "cuda_graph_bs": list(sizes)}
-    return replace(start, fixed={**start.fixed, **captured})

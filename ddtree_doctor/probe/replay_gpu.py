@@ -38,12 +38,14 @@ from ddtree_doctor.probe.replay import read_behaviours
 from ddtree_doctor.replay.record import Access, Behaviour
 from ddtree_doctor.replay.sanitizer import complete, read_report
 
-__all__ = ["AT_ONCE", "Tell", "behave_gpu", "cells", "sanitize"]
+__all__ = ["AT_ONCE", "DISK", "START_S", "Tell", "behave_gpu", "cells", "sanitize"]
 
 AT_ONCE = max(1, min(8, (os.cpu_count() or 1) // 2))
 """Probes side by side: each imports the engine on a core or two, and takes a few GiB of the GPU."""
 
 START_S = 60.0
+"""Seconds until a probe says that it is there."""
+
 DISK = 8 << 30
 """Bytes that a probe may write to its folder: compilers of kernels leave much there."""
 

@@ -15,15 +15,13 @@ from ddtree_doctor.engine.plugins import plugin_named
 from ddtree_doctor.engine.whole.job import EngineJob, engine_jobs
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.probe.process import Limits, Outcome, module, run
+from ddtree_doctor.probe.replay_gpu import DISK, START_S
 from ddtree_doctor.replay.engine_run import EngineRun
 
 __all__ = ["compare", "engine_run", "last_error"]
 
 AT_ONCE = max(1, min(5, os.cpu_count() or 1))
 """Engines side by side: each takes a core or two to import, and a few GiB of the GPU."""
-
-START_S = 60.0
-DISK = 8 << 30
 
 _CHILD = "ddtree_doctor.engine.whole.child"
 _ERROR = re.compile(r"^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt|OutOfResources)\b", re.MULTILINE)

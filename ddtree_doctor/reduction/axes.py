@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.replay.gpu_job import at_budget
+from ddtree_doctor.engine.replay.job import without_speculation
 from ddtree_doctor.errors import UsageError
+from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.probe.reduction import Probes
 from ddtree_doctor.reduction.ddmin import DidNotFail, ddmin
 from ddtree_doctor.reduction.record import Found
@@ -16,7 +18,7 @@ from ddtree_doctor.reduction.verdict import fired
 from ddtree_doctor.replay.scenario import Batch, Request, Scenario
 from ddtree_doctor.tree.model import Tree
 
-__all__ = ["Axis", "axes", "budgets_of", "captured_sizes", "rewidened", "without_speculation"]
+__all__ = ["Axis", "axes", "budgets_of", "captured_sizes", "plain_decode", "rewidened"]
 
 AT_ONCE = 2
 
@@ -74,7 +76,7 @@ def _speculation(probes: Probes, start: Job, found: Found, sizes: Sequence[int])
     if start.algorithm == "NONE":
         return Axis(name="speculation", verdict="off in this launch", tested=False)
     scenarios = [rewidened(Scenario.from_json(one), 1).to_json() for one in found.scenarios]
-    seen = probes.seen(without_speculation(start), scenarios, code=found.code, sizes=sizes)
+    seen = probes.seen(plain_decode(start, probes.case.facts.launch), scenarios, code=found.code, sizes=sizes)
     if seen.unknown:
         return Axis(name="speculation", verdict=f"off was not tested: {seen.unknown}", tested=False)
     broken = fired(probes.case, seen)
@@ -113,30 +115,11 @@ def budgets_of(found: Found, budget: int) -> tuple[int, ...]:
     return tuple(sorted({fewer for fewer in (needed, (needed + budget) // 2) if fewer < budget}))
 
 
-def without_speculation(start: Job) -> Job:
-    """The start of the same target without speculation."""
+def plain_decode(start: Job, launch: Launch) -> Job:
+    """The start of the same target without speculation, whose role is decode."""
     return replace(
-        start,
-        algorithm="NONE",
-        options=_unspeculative(start.options),
-        plugin="",
-        values={},
-        block=None,
-        budget=None,
-        steps=None,
-        multi_layer=False,
+        without_speculation(start, launch), algorithm="NONE", block=None, budget=None, steps=None, multi_layer=False
     )
-
-
-def _unspeculative(words: Sequence[str]) -> tuple[str, ...]:
-    """The options without those that speak of speculation, and their values."""
-    kept, dropping = [], False
-    for word in words:
-        if word.startswith("--"):
-            dropping = word.startswith(("--speculative", "--enable-multi-layer-eagle"))
-        if not dropping:
-            kept.append(word)
-    return tuple(kept)
 
 
 def rewidened(scenario: Scenario, width: int) -> Scenario:

@@ -33,8 +33,10 @@ def reduced(
     found = next(filter(asking, alone), None) or ddmin(tuple(scenarios), asking)
     while True:
         before = found
-        for step in (_batches, _requests, _prefixes) if whole_trees else (_batches, _requests, _prefixes, _nodes):
-            found = step(found, asking)
+        found = _requests(_batches(found, asking), asking)
+        for smaller in (_shortest,) if whole_trees else (_shortest, _thinnest):
+            for place, _ in _placed(found):
+                found = smaller(found, place, asking)
         if found == before:
             return found
 
@@ -110,14 +112,8 @@ def _requests(scenarios: Scenarios, fails: _Asking) -> Scenarios:
     return narrowed(scenarios, ddmin(places, lambda kept: fails.made(lambda: narrowed(scenarios, kept))))
 
 
-def _prefixes(scenarios: Scenarios, fails: _Asking) -> Scenarios:
-    """Each request with the fewest committed tokens."""
-    for place, _ in _placed(scenarios):
-        scenarios = _shortest(scenarios, place, fails)
-    return scenarios
-
-
 def _shortest(scenarios: Scenarios, place: Place, fails: _Asking) -> Scenarios:
+    """With the fewest committed tokens of one request."""
     request = _at(scenarios, place)
 
     def of(length: int) -> Scenarios:
@@ -126,14 +122,8 @@ def _shortest(scenarios: Scenarios, place: Place, fails: _Asking) -> Scenarios:
     return of(smallest(1, request.prefix, lambda length: fails.made(lambda: of(length))))
 
 
-def _nodes(scenarios: Scenarios, fails: _Asking) -> Scenarios:
-    """Each tree with the fewest nodes; pad rows stand where others were."""
-    for place, _ in _placed(scenarios):
-        scenarios = _thinnest(scenarios, place, fails)
-    return scenarios
-
-
 def _thinnest(scenarios: Scenarios, place: Place, fails: _Asking) -> Scenarios:
+    """With the fewest nodes of one request's tree; pad rows stand where others were."""
     request = _at(scenarios, place)
 
     def of(kept: Sequence[int]) -> Scenarios:

@@ -12,9 +12,9 @@ from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.mutants import mutant_file
 from ddtree_doctor.engine.plugins import plugin_named
 from ddtree_doctor.engine.replay.ground import LINEAR, UNDRIVEN
-from ddtree_doctor.engine.replay.job import CPU_SIZES, ReplayJob, replay_job
+from ddtree_doctor.engine.replay.job import CPU_SIZES, ReplayJob, replay_job, sized
 from ddtree_doctor.errors import UsageError
-from ddtree_doctor.probe.reduction import Probes, sized
+from ddtree_doctor.probe.reduction import Probes
 from ddtree_doctor.progress import step
 from ddtree_doctor.reduction.axes import Axis, axes, captured_sizes
 from ddtree_doctor.reduction.command import Command
@@ -97,15 +97,18 @@ class Search:
 
     def by_rule_alone(self) -> Reduced:
         """The smallest case at the captured sizes of the start, in one start of the engine; no axis is looked at."""
-        start, probes = self._start(), self._probes()
-        with step("looking for a scenario that fails and making it smaller"):
-            found = probes.reduced(start, ReplayJob(start={}, sizes=self.sizes, only=self.only), code=self.code)
+        start = self._start()
+        found = self._smallest(self._probes(), start)
         text = self._text(start, found, self.sizes, ()) if found.code else ""
         return Reduced(found=found, sizes=self.sizes, text=text)
 
+    def _smallest(self, probes: Probes, start: Job) -> Found:
+        with step("looking for a scenario that fails and making it smaller"):
+            return probes.reduced(start, ReplayJob(start={}, sizes=self.sizes, only=self.only), code=self.code)
+
     def _by_rule(self) -> Reduced:
         start, probes = self._start(), self._probes()
-        found = self.by_rule_alone().found
+        found = self._smallest(probes, start)
         if not found.code:
             return Reduced(found=found)
         with step("leaving captured sizes out"):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ddtree_doctor.checks import rules
-from ddtree_doctor.judge import judge
-from ddtree_doctor.ledger import Ledger
+from ddtree_doctor.judge import judge_alone
 from ddtree_doctor.reduction.record import CODES
 from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case
@@ -16,8 +13,7 @@ __all__ = ["fired", "named"]
 
 def fired(case: Case, seen: Behaviour) -> dict[str, str]:
     """Code → what the rule says, for each that finds something in what was seen of the launch."""
-    whole = replace(case, ledger=Ledger(algorithm=seen.algorithm, behaviours=(seen,)))
-    outcomes = judge(whole, [rule for rule in rules() if rule.code in CODES], "replay-cpu")
+    outcomes = judge_alone(case, seen, [rule for rule in rules() if rule.code in CODES], "replay-cpu")
     return {outcome.check.code: outcome.findings[0].message for outcome in outcomes if outcome.findings}
 
 

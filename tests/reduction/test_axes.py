@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddtree_doctor.engine.job import Job
-from ddtree_doctor.reduction.axes import axes, budgets_of, captured_sizes, rewidened, without_speculation
+from ddtree_doctor.facts.shipped import shipped_engine
+from ddtree_doctor.launch import read_command
+from ddtree_doctor.reduction.axes import axes, budgets_of, captured_sizes, plain_decode, rewidened
 from ddtree_doctor.reduction.record import Found
 from ddtree_doctor.replay.catalogue import Ground, catalogue
 from ddtree_doctor.replay.record import Behaviour, Gap, Pass
@@ -124,5 +126,6 @@ def test_a_scenario_takes_any_width_and_keeps_requests_and_prefixes(scenario, wi
 
 
 def test_without_speculation_the_start_keeps_what_is_no_speculation():
-    plain = without_speculation(START)
+    launch = read_command(["python3", "-m", "sglang.launch_server", *START.options], shipped_engine("0.5.23").options)
+    plain = plain_decode(START, launch)
     assert (plain.algorithm, plain.options, plain.plugin) == ("NONE", ("--page-size", "4"), "")

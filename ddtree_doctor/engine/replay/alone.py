@@ -20,15 +20,13 @@ from ddtree_doctor.engine import seams
 from ddtree_doctor.engine.host import before_import
 from ddtree_doctor.engine.ranks import publish
 from ddtree_doctor.engine.replay.behaviour import captured
-from ddtree_doctor.engine.replay.poison import Poison
-from ddtree_doctor.engine.replay.stage import Stage
-from ddtree_doctor.engine.replay.suite import Suite, Watch
+from ddtree_doctor.engine.replay.suite import Suite, Watch, suite_of
 from ddtree_doctor.engine.resolve import ON_CPU, declare
 from ddtree_doctor.engine.start import import_workers
 from ddtree_doctor.replay.record import Gap, Pass
 from ddtree_doctor.replay.scenario import Scenario
 
-__all__ = ["become_host", "reproduce"]
+__all__ = ["become_host", "reproduce", "wrong"]
 
 
 def become_host(case: Mapping[str, Any], module: str) -> None:
@@ -113,15 +111,14 @@ def _arguments(case: Mapping[str, Any], folder: Path) -> Any:
 
 def _suite(case: Mapping[str, Any], started: Any, watch: Watch) -> Suite:
     runner = seams.field(started.target, "model runner")
-    graphs = runner.decode_cuda_graph_runner
-    vocabulary = int(seams.field(seams.field(runner, "model's config"), "vocabulary"))
-    page = int(runner.token_to_kv_pool_allocator.page_size)
-    longest = case["context"] - int(seams.field(graphs, "captured width"))
-    return Suite(
-        stage=Stage(runner, graphs, page_size=page, vocabulary=vocabulary, seed=case["seed"]),
-        poison=Poison(graphs, vocabulary=vocabulary, longest=longest),
+    width = int(seams.field(runner.decode_cuda_graph_runner, "captured width"))
+    return suite_of(
+        runner,
+        page_size=int(runner.token_to_kv_pool_allocator.page_size),
+        vocabulary=int(seams.field(seams.field(runner, "model's config"), "vocabulary")),
+        longest=case["context"] - width,
+        seed=case["seed"],
         watch=watch,
-        dtype=str(runner.dtype).removeprefix("torch."),
         oracle=lambda _: case["code"] in ("", "DD302"),
     )
 
@@ -132,12 +129,12 @@ def _failing(code: str, suite: Suite) -> list[str]:
         f"DD307: {one.where}: {one.access} at byte {one.offset} of {one.size}, in {one.scenario}"
         for one in suite.accesses
     ]
-    found = [line for one in suite.passes for line in _wrong(one, suite.dtype)]
+    found = [line for one in suite.passes for line in wrong(one, suite.dtype)]
     return [line for line in (*strays, *found) if line.startswith(code)]
 
 
-def _wrong(one: Pass, dtype: str) -> Iterator[str]:
-    """What is wrong with one pass."""
+def wrong(one: Pass, dtype: str) -> Iterator[str]:
+    """What is wrong with one pass, a line each that begins with the rule's code."""
     where = f"{one.scenario}, batch {one.step + 1}, {one.bs} requests"
     if one.error:
         yield f"DD308: {where}: {one.error}"

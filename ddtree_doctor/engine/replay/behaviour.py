@@ -93,18 +93,16 @@ def captured(what: ReplayJob, started: Started, watch: TritonWatch) -> None:
 def suite_on(what: ReplayJob, started: Started, ground: Ground, watch: TritonWatch) -> Suite:
     """Scenarios on the target of what was `captured`. What capture itself touched is among its accesses."""
     from ddtree_doctor.engine import seams
-    from ddtree_doctor.engine.replay.poison import Poison
-    from ddtree_doctor.engine.replay.stage import Stage
-    from ddtree_doctor.engine.replay.suite import Suite
+    from ddtree_doctor.engine.replay.suite import suite_of
 
-    runner = seams.field(started.target, "model runner")
-    graphs = runner.decode_cuda_graph_runner
-    return Suite(
-        stage=Stage(runner, graphs, page_size=ground.page_size, vocabulary=ground.vocabulary, seed=what.seed),
-        poison=Poison(graphs, vocabulary=ground.vocabulary, longest=ground.longest),
+    return suite_of(
+        seams.field(started.target, "model runner"),
+        page_size=ground.page_size,
+        vocabulary=ground.vocabulary,
+        longest=ground.longest,
+        seed=what.seed,
         watch=watch,
         accesses=watch.found("capture"),
-        dtype=str(runner.dtype).removeprefix("torch."),
         oracle=lambda scenario: scenario.name.startswith(what.oracle),
         progress=progress,
     )

@@ -267,16 +267,15 @@ class _Run:
             self._stopping_at_faults(name, lambda renamed=renamed: self.suite.run(renamed))
 
     def _suite(self) -> Suite:
-        from ddtree_doctor.engine.replay.poison import Poison
-        from ddtree_doctor.engine.replay.stage import Stage
-        from ddtree_doctor.engine.replay.suite import Suite, one_line
+        from ddtree_doctor.engine.replay.suite import one_line, suite_of
 
-        vocabulary, page = self.ground.vocabulary, self.ground.page_size
-        return Suite(
-            stage=Stage(self.runner, self.graphs, page_size=page, vocabulary=vocabulary, seed=self.what.seed),
-            poison=Poison(self.graphs, vocabulary=vocabulary, longest=self.ground.longest),
+        return suite_of(
+            self.runner,
+            page_size=self.ground.page_size,
+            vocabulary=self.ground.vocabulary,
+            longest=self.ground.longest,
+            seed=self.what.seed,
             watch=self.watch,
-            dtype=str(self.runner.dtype).removeprefix("torch."),
             oracle=lambda scenario: scenario.name.startswith(self.what.oracle),
             fatal=lambda error: kind_of(one_line(error)) in (FAULT, MEMORY),
             progress=progress,
@@ -285,6 +284,7 @@ class _Run:
     def _stopping_at_faults(self, name: str, work: Any) -> None:
         import torch
 
+        from ddtree_doctor.engine.replay.origin import disown
         from ddtree_doctor.engine.replay.suite import ENGINE_ERRORS, one_line
 
         if self.unknown:
@@ -294,6 +294,7 @@ class _Run:
                 work()
         except (*ENGINE_ERRORS, MemoryError) as error:
             traceback.print_exc()
+            disown(error)
             self._stopped(name, one_line(error))
 
     def _stopped(self, name: str, error: str) -> None:

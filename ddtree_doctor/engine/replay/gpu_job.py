@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.engine.job import CONTEXT, Job, job
-from ddtree_doctor.engine.replay.job import REPLAYED, ReplayJob
+from ddtree_doctor.engine.replay.job import ReplayJob, replayed_options, sized
 from ddtree_doctor.errors import UsageError
 from ddtree_doctor.launch.model import Launch
 
@@ -74,10 +74,9 @@ def gpu_start(launch: Launch, settings: Settings, cell: Cell, *, plugin: str = "
     whole = job(launch, settings, plugin=plugin, mutant=mutant)
     page = cell.page_size or settings.page_size.value or 1
     backend = cell.backend or settings.attention_backend.value
-    kept = (flag for flag in launch.flags if flag.name in REPLAYED and not flag.unknown)
     start = replace(
         whole,
-        options=tuple(word for flag in kept for word in (flag.option, *flag.values)),
+        options=replayed_options(launch),
         fixed={
             "attention_backend": backend,
             "dtype": dtype_on(launch, backend),
@@ -97,9 +96,7 @@ def gpu_start(launch: Launch, settings: Settings, cell: Cell, *, plugin: str = "
 
 def gpu_job(start: Job, *, sizes: tuple[int, ...] = GPU_SIZES, **options: object) -> GpuJob:
     """The job of a start; `options` are fields of GpuJob."""
-    captured = {"cuda_graph_bs_decode": list(sizes), "cuda_graph_bs": list(sizes)}
-    fixed = replace(start, fixed={**start.fixed, **captured})
-    return GpuJob(start=asdict(fixed), sizes=sizes, **options)  # type: ignore[arg-type]
+    return GpuJob(start=asdict(sized(start, sizes)), sizes=sizes, **options)  # type: ignore[arg-type]
 
 
 def dtype_on(launch: Launch, backend: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.engine.job import Job, job
 from ddtree_doctor.launch.model import Launch
 
-__all__ = ["ReplayJob", "replay_job"]
+__all__ = ["ReplayJob", "capture_fields", "replay_job", "replayed_options", "sized", "without_speculation"]
 
 CPU_SIZES = (1, 2, 4)
 """Captured batch sizes on the CPU: 3 lies between two of them, so that padding occurs."""
@@ -52,19 +53,42 @@ class ReplayJob:
 def replay_job(launch: Launch, settings: Settings, *, plugin: str = "", mutant: str = "") -> Job:
     """The start whose verify passes stand for the launch's: its widths, page size and algorithm, on one rank."""
     whole = job(launch, settings, plugin=plugin, mutant=mutant)
-    kept = (flag for flag in launch.flags if flag.name in REPLAYED and not flag.unknown)
     page = settings.page_size.value or 1
     return replace(
         whole,
-        options=tuple(word for flag in kept for word in (flag.option, *flag.values)),
-        fixed={
-            "cuda_graph_bs_decode": list(CPU_SIZES),
-            "cuda_graph_bs": list(CPU_SIZES),
-            "max_running_requests": RUNNING,
-        },
+        options=replayed_options(launch),
+        fixed={**capture_fields(CPU_SIZES), "max_running_requests": RUNNING},
         tp=1,
         context=_context(settings, page),
         lean=True,
+    )
+
+
+def replayed_options(launch: Launch, names: Collection[str] = REPLAYED) -> tuple[str, ...]:
+    """The launch's options that set the fields `names`, as they were given."""
+    kept = (flag for flag in launch.flags if flag.name in names and not flag.unknown)
+    return tuple(word for flag in kept for word in (flag.option, *flag.values))
+
+
+def capture_fields(sizes: Sequence[int]) -> dict[str, list[int]]:
+    """The engine's fields, newest name first, that say for which batch sizes graphs are captured."""
+    return {"cuda_graph_bs_decode": list(sizes), "cuda_graph_bs": list(sizes)}
+
+
+def sized(start: Job, sizes: Sequence[int]) -> Job:
+    """The same start with these captured batch sizes."""
+    return replace(start, fixed={**start.fixed, **capture_fields(sizes)})
+
+
+def without_speculation(start: Job, launch: Launch) -> Job:
+    """The start of `launch` without a draft, on the same target. Its `algorithm` stays, for what goes by it."""
+    plain = {name for name in REPLAYED if not name.startswith("speculative_")} - {"enable_multi_layer_eagle"}
+    return replace(
+        start,
+        options=replayed_options(launch, plain),
+        fixed={**start.fixed, "speculative_draft_model_path": None, "uno_lora_path": None},
+        plugin="",
+        values={},
     )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -91,13 +90,10 @@ def _suspects(whole: Behaviour, code: str) -> tuple[str, ...]:
     """The scenarios in which the rule may have found something."""
     if code == "DD307":
         return tuple({access.scenario for access in whole.accesses})
-    bad: Callable[[Any], bool] = {
-        "DD301": lambda one: one.replay and not one.replay.agrees(whole.dtype),
-        "DD302": lambda one: one.path and not one.path.agrees(whole.dtype),
-        "DD306": lambda one: not one.hit and not one.error,
-        "DD308": lambda one: one.error,
-    }[code]
-    return tuple({one.scenario for one in whole.passes if bad(one)})
+    from ddtree_doctor.engine.replay.alone import wrong
+
+    bad = (one for one in whole.passes if any(line.startswith(code) for line in wrong(one, whole.dtype)))
+    return tuple({one.scenario for one in bad})
 
 
 @dataclass(slots=True)

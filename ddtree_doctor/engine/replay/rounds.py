@@ -173,7 +173,7 @@ def _blamed(raised: Exception) -> tuple[str, str]:
     try:
         disown(raised)
     except seams.MovedSeam as moved:
-        return "", str(moved)
+        raised = moved
     return ("", str(raised)) if isinstance(raised, seams.MovedSeam) else (one_line(raised), "")
 
 

@@ -19,7 +19,7 @@ from ddtree_doctor.engine.replay.stage import Replayed, Stage
 from ddtree_doctor.replay.record import Access, Gap, Pass
 from ddtree_doctor.replay.scenario import Batch, Scenario
 
-__all__ = ["ENGINE_ERRORS", "Suite", "Watch", "levelled", "one_line"]
+__all__ = ["ENGINE_ERRORS", "Suite", "Watch", "levelled", "one_line", "suite_of"]
 
 ENGINE_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, AssertionError, AttributeError, TypeError)
 """What a fault in a forward pass may raise. MemoryError is none: the stage itself ran out."""
@@ -137,6 +137,17 @@ class Suite:
 
     def _gap(self, eager: torch.Tensor, seen: Replayed) -> Gap:
         return gap(eager, seen.rows, spread=self.spread, dtype=self.dtype, logits=seen.vocabulary)
+
+
+def suite_of(runner: Any, *, page_size: int, vocabulary: int, longest: int, seed: int, **options: Any) -> Suite:
+    """The suite on a target's model runner whose graphs are captured; `options` are other fields of Suite."""
+    graphs = runner.decode_cuda_graph_runner
+    return Suite(
+        stage=Stage(runner, graphs, page_size=page_size, vocabulary=vocabulary, seed=seed),
+        poison=Poison(graphs, vocabulary=vocabulary, longest=longest),
+        dtype=str(runner.dtype).removeprefix("torch."),
+        **options,
+    )
 
 
 def levelled(passes: Sequence[Pass]) -> list[Pass]:

@@ -9,7 +9,7 @@ from typing import Any
 from ddtree_doctor.contract.model import Settings
 from ddtree_doctor.engine.job import Job
 from ddtree_doctor.engine.replay.gpu_job import HALF, NEED_MIB, Cell, gpu_start
-from ddtree_doctor.engine.replay.job import REPLAYED, replay_job
+from ddtree_doctor.engine.replay.job import capture_fields, replay_job, without_speculation
 from ddtree_doctor.launch.model import Launch
 from ddtree_doctor.replay.engine_run import EngineRun
 
@@ -85,7 +85,7 @@ def engine_jobs(
         else replay_job(launch, settings, plugin=plugin)
     )
     speculates = whole.algorithm != "NONE"
-    bare = _without_speculation(whole, launch)
+    bare = without_speculation(whole, launch)
 
     def one(speculation: bool, graphs: bool, number: int = 1) -> EngineJob:
         start = whole if speculation else bare
@@ -117,8 +117,7 @@ def prompts(lengths: Sequence[int] = LENGTHS) -> tuple[tuple[int, ...], ...]:
 def _settings(start: Job, *, graphs: bool) -> dict[str, Any]:
     return {
         "dtype": _dtype(start),
-        "cuda_graph_bs_decode": list(SIZES),
-        "cuda_graph_bs": list(SIZES),
+        **capture_fields(SIZES),
         "disable_cuda_graph": not graphs,
         "disable_decode_cuda_graph": not graphs,
         "log_level": "warning",
@@ -127,19 +126,3 @@ def _settings(start: Job, *, graphs: bool) -> dict[str, Any]:
 
 def _dtype(start: Job) -> str:
     return HALF if start.algorithm in BFLOAT16_DRAFTS else FINEST[start.device]
-
-
-def _without_speculation(start: Job, launch: Launch) -> Job:
-    """The same start without a draft, on the same target."""
-    kept = (flag for flag in launch.flags if flag.name in REPLAYED and not flag.unknown and not _speculative(flag.name))
-    return replace(
-        start,
-        options=tuple(word for flag in kept for word in (flag.option, *flag.values)),
-        fixed={**start.fixed, "speculative_draft_model_path": None, "uno_lora_path": None},
-        plugin="",
-        values={},
-    )
-
-
-def _speculative(name: str) -> bool:
-    return name.startswith("speculative_") or name == "enable_multi_layer_eagle"
