@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ddtree_doctor.cli.output import write
 from ddtree_doctor.cli.subject import add_subject, add_timeout, read_subject
 from ddtree_doctor.errors import DoctorError, UsageError
 
@@ -53,15 +54,15 @@ def register(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(options: argparse.Namespace) -> int:
     """Narrow, write and report: 1 where something fails, 0 where nothing does."""
     if options.out:
-        _demand_free(Path(options.out), options.force)
+        _demand_place(Path(options.out), options.force)
     search = _search(options)
     found = search.run()
     if not found.found.scenarios:
         print(f"nothing fails in {found.found.before} scenarios{_others(found)}; no file was written")
         return 0
     file = Path(options.out or f"ddtree-bisect-{found.found.code or options.code or 'check'}.py")
-    _demand_free(file, options.force)
-    file.write_text(found.text, encoding="utf-8")
+    _demand_place(file, options.force)
+    write(found.text, str(file))
     print("\n".join(_report(search, found, file)))
     if not options.check and not search.confirm(file):
         raise DoctorError(f"{file}: was written and does not fail when it is run by itself; please report this")
@@ -101,7 +102,10 @@ def _one(facts: tuple[Facts, ...]) -> Facts:
     return facts[0]
 
 
-def _demand_free(file: Path, force: bool) -> None:
+def _demand_place(file: Path, force: bool) -> None:
+    """Raise UsageError, before any engine starts, where the file cannot be written or would replace another."""
+    if str(file) == "-" or file.is_dir() or not file.parent.is_dir():
+        raise UsageError(f"--out {file}: is no place for a file; name one in a folder that is there")
     if file.exists() and not force:
         raise UsageError(f"--out {file}: is there already; give another name, or --force to write over it")
 

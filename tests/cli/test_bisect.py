@@ -51,6 +51,14 @@ def searched(monkeypatch: pytest.MonkeyPatch, tmp_path):
     return answer
 
 
+@pytest.mark.parametrize("out", ["-", "no/such/folder/case.py", "."])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(doctor, ngram, searched, out):
+    asked = searched(REDUCED)
+    assert doctor("bisect", ngram, "--out", out) == 2
+    assert "is no place for a file" in doctor.err
+    assert asked == []
+
+
 def test_a_fault_is_reported_with_its_case_and_axes_and_written(doctor, ngram, searched, tmp_path):
     searched(REDUCED)
     assert doctor("bisect", ngram) == 1
