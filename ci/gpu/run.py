@@ -20,36 +20,29 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from engines import said
+from planted import SANITIZED_SECONDS, behaviour_mutants, faults, memory_mutants, tally
+from seen import judged, summary
 
-from ddtree_doctor.checks import rules
 from ddtree_doctor.contract.build import build
-from ddtree_doctor.engine.mutants import gpu_mutants, mutants
 from ddtree_doctor.engine.source.read import read_engine
 from ddtree_doctor.facts.host import read_host
 from ddtree_doctor.facts.read import read_facts
-from ddtree_doctor.judge import judge
 from ddtree_doctor.launch import read_command, read_file
-from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.probe.replay_gpu import behave_gpu, cells, sanitize
-from ddtree_doctor.replay.record import Behaviour
 from ddtree_doctor.rule import Case
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHES = Path("ci/gpu/launches")
 PLUGINS = {"ddtree": "ddtree"}
-GPU_RULES = tuple(rule for rule in rules() if rule.tier == "replay-gpu")
 PAGES = "1,16,64"
 BUDGETS = "8,9,16,17,32,33,64,65"
 ODD = "9,17,33,65"
 EVEN = "8,16,32,64"
-MUTANT_SECONDS = 200.0
-SANITIZED_SECONDS = 230.0
 WHOLE = ("ngram", "standalone", "dflash", "ddtree")
 PLANTED = ("accepted_slots_taken_as_first",)
 
@@ -155,29 +148,6 @@ def _merge(mine: Path, arch: Path) -> None:
         mine.unlink()
 
 
-def faults(here: Here) -> Any:
-    """Planted illegal accesses: each ends its probe in a real CUDA error, is named, and the GPU goes on."""
-    return each_of(here, gpu_mutants(), killed)
-
-
-def behaviour_mutants(here: Here, *names: str) -> Any:
-    """The behaviour mutants of the CPU, on the GPU; those that show in served rounds alone are not for this tier."""
-    meant = [name for name in mutants() if _twin(name).startswith("DD4") and "rounds" not in module_of(name).SCENARIOS]
-    return each_of(here, names or meant, killed)
-
-
-def memory_mutants(here: Here, *names: str) -> Any:
-    """The mutants that touch memory outside tensors, under memcheck: it sees loads, which no guard band does."""
-    meant = [name for name in mutants() if _twin(name) == "DD407"]
-    return each_of(here, names or meant, killed_under_memcheck)
-
-
-def _twin(name: str) -> str:
-    """The GPU's twin of the rule that is to find a mutant."""
-    code: str = module_of(name).KILLED_BY
-    return code.replace("DD3", "DD4", 1)
-
-
 def sanitized(tool: str, mutant: str = "") -> Callable[[Here], Any]:
     """A stage that runs the DDTREE launch, clean or under a mutant, under one tool of compute-sanitizer."""
 
@@ -212,99 +182,13 @@ def engines(here: Here, *names: str) -> Any:
 def engine_planted(here: Here, *names: str) -> Any:
     """The same for STANDALONE under a mutant that keeps other rows than were accepted: DD411 is to find it."""
     found = {name: whole(here, "standalone", mutant=name) for name in names or PLANTED}
-    return {"killed": sum("DD411" in one["judged"] for one in found.values()), "of": len(found), "each": found}
+    return tally({name: one | {"killed": "DD411" in one["judged"]} for name, one in found.items()})
 
 
 def whole(here: Here, name: str, mutant: str = "") -> dict[str, Any]:
     """The whole engine of a launch, clean or under a mutant."""
     plugin = PLUGINS.get(name, "")
     return said(here.case(name, plugin), plugin=plugin, mutant=mutant, jobs=here.jobs)
-
-
-def each_of(here: Here, names: Sequence[str], judge_one: Callable[[Here, str], dict[str, Any]]) -> Any:
-    """Every mutant on the GPU, several at a time."""
-    with ThreadPoolExecutor(here.jobs) as pool:
-        found = dict(zip(names, pool.map(lambda name: judge_one(here, name), names), strict=True))
-    return {"killed": sum(one["killed"] for one in found.values()), "of": len(names), "each": found}
-
-
-def killed(here: Here, name: str) -> dict[str, Any]:
-    """One mutant on the GPU: which rules find it, and whether the named one, or its GPU twin, is among them.
-
-    No guard band sees a load: what leaves every rule silent there runs under memcheck.
-    """
-    module = module_of(name)
-    plugin = getattr(module, "PLUGIN", "")
-    case = here.case(module.LAUNCH, plugin)
-    only = tuple(module.SCENARIOS)
-    (seen,) = behave_gpu(
-        case.facts.launch,
-        case.settings,
-        plugin=plugin or None,
-        mutant=name,
-        only=only,
-        responses="responses" in only,
-        deadline=MUTANT_SECONDS,
-    )
-    found, wanted = judged(case, seen), _twin(name)
-    if wanted == "DD407" and not found:
-        return killed_under_memcheck(here, name)
-    # What a stray access does on a GPU hangs on what lies there: a band, other data, or nothing at all.
-    hit = bool(seen.unknown) and not found if wanted == "unknown" else wanted in found or (wanted == "DD407" and found)
-    return summary(seen) | {"wanted": wanted, "judged": found, "killed": bool(hit), "noticed": bool(found)}
-
-
-def killed_under_memcheck(here: Here, name: str) -> dict[str, Any]:
-    """One mutant under memcheck: whether it reports anything."""
-    module = module_of(name)
-    plugin = getattr(module, "PLUGIN", "")
-    case = here.case(module.LAUNCH, plugin)
-    options: dict[str, Any] = {"plugin": plugin or None, "mutant": name, "deadline": SANITIZED_SECONDS}
-    (seen,) = sanitize(case.facts.launch, case.settings, ("memcheck",), **options)
-    found = judged(case, seen)
-    return summary(seen) | {"wanted": "DD410", "judged": found, "killed": "DD410" in found, "noticed": bool(found)}
-
-
-def judged(case: Case, seen: Behaviour) -> dict[str, str]:
-    """Code → message of what the replay-gpu rules find in one behaviour."""
-    ledger = Ledger(algorithm=seen.algorithm, behaviours=(seen,))
-    outcomes = judge(Case(facts=case.facts, contract=case.contract, ledger=ledger), GPU_RULES, "replay-gpu")
-    return {finding.code: finding.message[:300] for outcome in outcomes for finding in outcome.findings}
-
-
-def summary(seen: Behaviour) -> dict[str, Any]:
-    """What matters of a behaviour."""
-    replays = [(one, one.replay) for one in seen.passes if one.replay]
-    paths = [(one, one.path) for one in seen.passes if one.path]
-    return {
-        "subject": seen.subject,
-        "width": seen.width,
-        "page_size": seen.page_size,
-        "dtype": seen.dtype,
-        "passes": len(seen.passes),
-        "hits": sum(one.hit for one in seen.passes),
-        "scenarios": len({one.scenario for one in seen.passes}),
-        "replay_spread": max((gap.spread for _, gap in replays), default=None),
-        "path_spread": max((gap.spread for _, gap in paths), default=None),
-        "scale": max((gap.scale for _, gap in replays), default=None),
-        "replay_differs": [(one.scenario, one.bs, gap.size) for one, gap in replays if not gap.agrees(seen.dtype)][:4],
-        "path_differs": [(one.scenario, one.bs, gap.size) for one, gap in paths if not gap.agrees(seen.dtype)][:4],
-        "responses": [(one.name, one.must, one.gap.agrees(seen.dtype), one.gap.size) for one in seen.responses],
-        "errors": [(one.scenario, one.error) for one in seen.passes if one.error][:3],
-        "accesses": [asdict(one) for one in seen.accesses][:4],
-        "moved": list(seen.moved),
-        "sanitizer": seen.sanitizer,
-        "reports": [asdict(one) for one in seen.reports][:6],
-        "report_count": len(seen.reports),
-        "notes": list(seen.notes),
-        "seconds": seen.seconds,
-        "unknown": seen.unknown,
-    }
-
-
-def module_of(name: str) -> Any:
-    """The module of a mutant."""
-    return import_module(f"ddtree_doctor.fixtures.mutants.{name.replace('/', '.')}")
 
 
 STAGES: Mapping[str, Callable[..., Any]] = {

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from ddtree_doctor.checks import rules
 from ddtree_doctor.cli.main import main
 from ddtree_doctor.contract.build import build
 from ddtree_doctor.engine.mutants import gpu_mutants
 from ddtree_doctor.engine.source.read import read_engine
 from ddtree_doctor.facts.host import read_host
 from ddtree_doctor.facts.read import read_facts
-from ddtree_doctor.judge import judge
+from ddtree_doctor.judge import judge_alone
 from ddtree_doctor.launch import read_command
-from ddtree_doctor.ledger import Ledger
 from ddtree_doctor.probe.process import Limits, module, run
 from ddtree_doctor.probe.replay_gpu import behave_gpu, sanitize
 from ddtree_doctor.replay.record import Behaviour
@@ -75,9 +75,5 @@ def test_memcheck_sees_the_planted_store() -> None:
 
 def found(one: Case, seen: Behaviour) -> set[str]:
     """The codes of what the rules of this tier find."""
-    from ddtree_doctor.checks import rules
-
     tier = [rule for rule in rules() if rule.tier == "replay-gpu"]
-    ledger = Ledger(algorithm=seen.algorithm, behaviours=(seen,))
-    outcomes = judge(Case(facts=one.facts, contract=one.contract, ledger=ledger), tier, "replay-gpu")
-    return {finding.code for outcome in outcomes for finding in outcome.findings}
+    return {finding.code for outcome in judge_alone(one, seen, tier, "replay-gpu") for finding in outcome.findings}
